@@ -19,7 +19,7 @@ import inspect
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar, Union
 
@@ -224,6 +224,12 @@ def _fits(value: object, hint: Any) -> bool:
         return True
     if issubclass(kind, Mapping):
         return isinstance(value, Mapping)
+    if kind is tuple and parts and parts[-1] is not ...:
+        return (
+            isinstance(value, Sequence)
+            and len(value) == len(parts)
+            and all(_fits(one, part) for one, part in zip(value, parts, strict=True))
+        )
     if issubclass(kind, Iterable) and parts and kind.__module__ in ("builtins", "collections.abc"):
         return _lists(value, parts[0])
     return isinstance(value, kind)
@@ -253,6 +259,8 @@ def _words(hint: Any) -> str:
         return "a class"
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return "a mapping"
+    if origin is tuple and parts[-1] is not ...:
+        return f"a tuple of {', '.join(map(_words, parts))}"
     if origin is not None and parts:
         return "a list of text" if parts[0] is str else f"a list of {_words(parts[0]).partition(' ')[2]}s"
     if (known := _PLAIN.get(hint)) is not None:

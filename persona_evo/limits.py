@@ -11,7 +11,7 @@ import operator
 from pathlib import Path
 from typing import SupportsIndex
 
-from persona_evo.errors import SettingsError
+from persona_evo.errors import SettingsError, has_control
 
 SEEDS = 2**63 - 1
 """The largest seed."""
@@ -23,6 +23,8 @@ MOST_JOBS = 4096
 MOST_TRIALS = 100_000
 MOST_LEVELS = 10_000
 MOST_SHARE = 0.9
+MOST_SEEDS = 256
+"""The largest number of game seeds that a search averages over."""
 
 _EXACT = 2.0**53
 """Floats up to this hold every whole number."""
@@ -120,5 +122,26 @@ def name(value: object, what: str) -> str:
         SettingsError: it is neither text nor a path.
     """
     if not isinstance(value, str | Path):
-        raise SettingsError(f"this does not name {what}", found=repr(value)[:200], expected="a name or a file")
+        raise SettingsError(f"this is not the name of {what}", found=repr(value)[:200], expected="a name or a file")
     return str(value)
+
+
+def label(text: str, what: str) -> None:
+    """Check that a name can be shown on one line, in a file and in a terminal.
+
+    Args:
+        text: the name.
+        what: what it names, for the message.
+
+    Raises:
+        SettingsError: it has line endings or control characters.
+    """
+    if not is_label(text):
+        raise SettingsError(
+            f"the name of {what} has a control character", found=repr(text)[:200], expected="a name on one line"
+        )
+
+
+def is_label(text: str) -> bool:
+    """Return whether a text has neither line endings nor control characters."""
+    return "\n" not in text and not has_control(text)

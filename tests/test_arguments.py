@@ -198,6 +198,18 @@ def test_what_is_wrong_with_a_field_is_told(make: Callable[[], object], message:
     assert message in str(refused.value)
 
 
+def test_tuples_are_checked_value_by_value() -> None:
+    @checked
+    def use(pairs: Sequence[tuple[str, float]]) -> int:
+        return len(pairs)
+
+    assert use([("a", 1.0), ("b", 2)]) == 2
+    with pytest.raises(SettingsError, match="wrong type"):
+        use([(1, 2.0)])  # type: ignore[list-item]
+    with pytest.raises(SettingsError, match="wrong type"):
+        use([("a", 1.0, 2.0)])  # type: ignore[list-item]
+
+
 def test_numbers_of_fields_become_those_of_python() -> None:
     metric = pe.Metric("A", "a", "a", low=np.float32(0.5), clock=np.True_)  # type: ignore[arg-type]
     assert (type(metric.low), metric.low, metric.clock) == (float, 0.5, True)

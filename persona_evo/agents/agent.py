@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 
+from persona_evo import limits
 from persona_evo.errors import Place, SettingsError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import Game
@@ -63,6 +64,9 @@ class Agent:
     seconds: float | None = None
     iterations: int | None = None
     program: str = ""
+
+    def __post_init__(self) -> None:
+        limits.label(self.name, "an agent")
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as plain values."""

@@ -172,6 +172,7 @@ class SkilledPlayer:
         policy: the tree policy of the search (see `change`).
         skill: the level of skill.
         budget: the budget of the search for a move; by default the skill's iterations for each legal move.
+        seeds: as in `SearchSettings`.
     """
 
     def __init__(
@@ -182,10 +183,11 @@ class SkilledPlayer:
         policy: TreePolicy,
         skill: Skill,
         budget: Budget | None = None,
+        seeds: int | None = None,
     ) -> None:
         self.utility, self.skill, self._budget = utility, skill, budget
         self.change(policy)
-        self._settings = replace(SearchSettings.single(), rollout=0, finish=0.0)
+        self._settings = replace(SearchSettings.single(), rollout=0, finish=0.0, seeds=seeds)
         self._planner: Planner | None = None
         self._handle: Handle[Judgement] | None = None
         self._begin: Callable[[int], WordRow] = partial(game.start, level)
@@ -307,10 +309,14 @@ class Skilled:
         game, level: what is played.
         skill: the level of skill.
         per_legal_move: whether budgets are for each legal move, and not for a move.
+        seeds: as in `SearchSettings`.
     """
 
-    def __init__(self, game: Game, level: Level, skill: Skill, per_legal_move: bool = False) -> None:
+    def __init__(
+        self, game: Game, level: Level, skill: Skill, per_legal_move: bool = False, seeds: int | None = None
+    ) -> None:
         self.game, self.level, self.skill, self.per_legal_move = game, level, skill, per_legal_move
+        self._seeds = seeds
         self._players: dict[tuple[Formula, Budget], SkilledPlayer] = {}
 
     def plan(
@@ -325,8 +331,8 @@ class Skilled:
         player = self._players.get((utility, budget))
         if player is None:
             each = self.per_legal_move and budget.iterations
-            skill = replace(self.skill, iterations=each) if each else self.skill
-            player = SkilledPlayer(self.game, self.level, utility, policy, skill, None if each else budget)
+            skill, own = replace(self.skill, iterations=each) if each else self.skill, None if each else budget
+            player = SkilledPlayer(self.game, self.level, utility, policy, skill, own, self._seeds)
             self._players[utility, budget] = player
         player.change(policy)
         return player.play(seed)

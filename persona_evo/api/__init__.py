@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from persona_evo.personas import Persona
     from persona_evo.playtest.analysis import Analysis
     from persona_evo.playtest.players import Player
-    from persona_evo.report.page import ReportSection
+    from persona_evo.report.added_sections import ReportSection
     from persona_evo.search.bounds import Solution
     from persona_evo.search.plan import Plan
     from persona_evo.search.rollouts import RolloutPolicy
@@ -172,7 +172,7 @@ _NAMES = {
     "playtest.analysis": "Analysis",
     "experiments.run": "Run run",
     "playtest.players": "Player",
-    "report.page": "ReportSection",
+    "report.added_sections": "ReportSection",
     "search.bounds": "Solution",
     "search.plan": "Plan",
     "search.rollouts": "RolloutPolicy",

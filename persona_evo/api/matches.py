@@ -243,6 +243,6 @@ def _boards(game: Game, levels: LevelsLike | None, sizes: Sequence[int] | None) 
         raise SettingsError(f"boards of {game.name} have a fixed size", found=f"sizes {', '.join(map(str, sizes))}")
     (base, *more) = levels_of(game, own if levels is None else levels)
     if more and levels is not None:
-        raise SettingsError("a board size goes with one level", found=", ".join(v.name for v in (base, *more)))
+        raise SettingsError("board sizes replace the size of one level", found=", ".join(v.name for v in (base, *more)))
     loaded: Any = game.load
     return [loaded(base.text, f"size{n}", base.source, size=n) for n in sizes]

@@ -275,7 +275,7 @@ def listed(values: object, what: str, single: tuple[type, ...]) -> list[Any]:
         return list(values)  # type: ignore[call-overload, no-any-return]
     except TypeError:  # also of an array without dimensions
         raise SettingsError(
-            f"this does not name {what}", found=repr(values)[:200], expected="a name, a file, or a list"
+            f"this is not the name of {what}", found=repr(values)[:200], expected="a name, a file, or a list"
         ) from None
 
 

@@ -16,6 +16,7 @@ from persona_evo.errors import PolicyError, SettingsError, unknown
 from persona_evo.games import mapsets, registry
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game
+from persona_evo.jobs.windows import command_line
 from persona_evo.matches import names
 from persona_evo.personas import Persona, catalog, named, resolve
 from persona_evo.playtest.players import Player, check_ladder, same_policy, with_skills
@@ -136,7 +137,7 @@ def _tell_of_agents(policy: str, persona: Persona, game: Game, notice: Notice) -
     if agent:
         notice(
             f"{name} was evolved to play move by move, but plans whole levels here; "
-            f"to play as it was evolved: --agent {name}"
+            f"to play as it was evolved: {command_line(['--agent', name])}"
         )
 
 

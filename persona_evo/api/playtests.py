@@ -33,13 +33,13 @@ from persona_evo.api.results import Results, as_results
 from persona_evo.api.search_rules import TOLERANCE, SearchRules, budget_of, by_utility, rules_of_search, search_rules
 from persona_evo.arguments import checked
 from persona_evo.games import registry
+from persona_evo.games.cluster_games import hired
 from persona_evo.games.core import Game, Level
 from persona_evo.games.outside import closing_outside
 from persona_evo.jobs.progress import Tell
 from persona_evo.jobs.workers import Workers, lent
 from persona_evo.playtest import batch, bounds, journal
 from persona_evo.playtest.appraisals import Appraisals, begin_appraisals
-from persona_evo.playtest.cluster_games import hired
 from persona_evo.playtest.players import Player, check_budget, check_lists, with_skills
 from persona_evo.playtest.playing import CONTINUATION, room
 from persona_evo.search.bounds import Solution
@@ -81,7 +81,7 @@ def plan(
     """
     who = persona_of(persona)
     game = registry.get(who.game)
-    settings = rules_of_search(game, rules)
+    settings = rules_of_search(game, rules).for_persona(who.seeds)
     chosen = usual_policy(who, game, by_utility(game, settings)) if policy is None else tree_policy(policy, who, game)
     budget, seed = budget_of(budget, iterations, seconds), limits.seed(seed)
     planner = planner_of(game, one_level(game, level), chosen, settings, budget)

@@ -182,7 +182,9 @@ class Results(batch.BatchResults):
                 }
             ),
             "search settings": listed(self.settings.to_dict()),
-            **hidden_facts(self.game),
+            **hidden_facts(
+                self.game, {p.label: self.settings.for_persona(p.persona.seeds).seeds for p in self.players}
+            ),
             "trials": f"{self.trials} of each player in each level",
             **self._drawn,
             "players": "\n".join(f"{p.label}: {p.text}" for p in self.players),

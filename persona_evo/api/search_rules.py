@@ -27,6 +27,8 @@ class SearchRules(TypedDict, total=False):
         tolerance: share of the best utility within which each trial shows a route of its own; by default 0.01 in
             playtests and comparisons, and 0 in `plan` or if no planner with open lists plays.
         selection_rule, rollout_policy: names of a selection rule and a rollout policy that packages add.
+        seeds: in a connected game, how many seeds other than the level's searches average over, 0 for the level's own;
+            by default what the persona or the game's description says.
     """
 
     search: SearchLike | None
@@ -34,6 +36,7 @@ class SearchRules(TypedDict, total=False):
     tolerance: float | None
     selection_rule: str | None
     rollout_policy: str | None
+    seeds: int | None
 
 
 def search_of(search: object) -> SearchSettings:
@@ -93,6 +96,12 @@ def rules_of_search(game: Game, rules: SearchRules, *, agent: str = "", usual: f
     if isinstance(search, str):
         settings = replace(settings, lists=() if why else settings.lists, tolerance=0.0 if why else usual)
     settings = replace(settings, **given)
+    if given.get("seeds") is not None and game.outside is None:
+        raise SettingsError(
+            "seeds are for connected games",
+            found=f"seeds {given['seeds']}; {game.name} runs in this program",
+            hint="leave them out: searches of games of chance take new dice for each iteration",
+        )
     if agent:
         settings.refuse_added(f"agent {agent}, which plays move by move,")
     return settings

@@ -137,6 +137,7 @@ def _add_search(search: argparse.ArgumentParser) -> None:
         default="cut_off",
         help="whether the search may select finished playthroughs again (default: %(default)s)",
     )
+    options.add_seeds(search)
     options.add_budget(search)
     options.add_seed(search)
     options.add_out(
@@ -183,7 +184,8 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
         policy = api.tree_policy(args.policy, persona, game)
         seed, budget = _seed(args), budget_of(None, args.iterations, args.seconds)
         note(f"{persona.name} in {level.name} by {policy.text}, seed {seed}")
-        rules = search_of({"preset": "single", "terminal": args.terminal})
+        seeds = persona.seeds if args.seeds is None else args.seeds
+        rules = search_of({"preset": "single", "terminal": args.terminal, "seeds": seeds})
         planner = planner_of(game, level, policy, rules, budget)
         assert isinstance(planner, ConnectedPlanner)
         tell, folder = None, None

@@ -25,8 +25,9 @@ workers = 2                      # game processes
 # constant = "inside"            # UCB1 as in the original Monte Carlo: the constant inside the root
 # widening = 16                  # choices from which a decision is searched by some of its choices first; 0 for never
 # deterministic = false          # the seed decides what players cannot know, such as dice: search with other seeds
-# seeds = 8                      # how many of them
+# seeds = 8                      # how many of them; a persona may name another number, 0 for none
 # scores = "raw"                 # UCB1 takes utilities as they are, and does not divide them by their range
+# film = ["best", "worst"]       # film strips in reports, if the game sends pictures; by default also "median"
 # personas = ["personas/*.toml"]
 
 # [timeouts]                     # seconds, 0 for no limit; these are the defaults

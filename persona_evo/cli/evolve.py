@@ -273,7 +273,7 @@ def _resume(args: argparse.Namespace, end: float | None, workers: Workers) -> in
     for name in RENEWED:
         if getattr(args, name, None):
             raise SettingsError(
-                f"--{name.replace('_', '-')} does not go with --resume",
+                f"--{name.replace('_', '-')} cannot be combined with --resume",
                 expected="--generations, --for, --until, --jobs, --backend, --game",
                 hint="a resumed run takes everything else from its folder",
             )

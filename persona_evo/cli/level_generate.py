@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from persona_evo.cli import option_values, options
 from persona_evo.cli.parser import Commands, names, path, whole
-from persona_evo.cli.say import note, say
+from persona_evo.cli.say import StatusLine, note, say
 from persona_evo.errors import LevelError, Place, SettingsError
 from persona_evo.words import counted, plural
 
@@ -126,13 +126,21 @@ def run(args: argparse.Namespace) -> int:
         note(f"levels of {game.title} are checked but not solved: nothing proves that they can be won")
     constraints = constraints_of(args, game)
     check_folder(folder)
-    made = 0
+    made, line = 0, StatusLine()
+
+    def looking() -> None:
+        if made < args.count:
+            line.show(f"looking for level {made + 1:,} of {args.count:,} ...")
+
+    looking()
     try:
         stream, given = args.stream.replace("-", " "), option_values.options_of(args, game)
         for won in each_level(game, args.count, seed, stream, option_values.jobs_of(args), constraints, given):
             write(folder / f"{won.level.name}{game.level_suffixes[0]}", won.level.text, args.force)
+            StatusLine.done_with_line()
             say(f"{won.level.name}: {in_words(won, game, drawn)}")
             made += 1
+            looking()
     except KeyboardInterrupt:
         note(
             f"stopped: {made} of {counted(args.count, 'level')} {plural(made, 'is', 'are')} in {folder}; "

@@ -152,7 +152,7 @@ def run(args: argparse.Namespace) -> int:
         return _replay(args)
     if args.number is not None:
         raise SettingsError(
-            "--number goes with replay",
+            "--number is only for replay",
             found=f"--number {args.number}",
             expected="persona-evo match replay FOLDER --number N",
         )

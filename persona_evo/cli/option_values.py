@@ -36,6 +36,7 @@ def search_options(args: argparse.Namespace) -> SearchOptions:
         "tolerance": args.tolerance,
         "selection_rule": args.selection_rule,
         "rollout_policy": args.rollout_policy,
+        "seeds": args.seeds,
         "league": args.league or (),
         "agent": args.agent or "",
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 from persona_evo.cli.parser import assignment, filled, names, number, path, whole
 from persona_evo.errors import Place, SettingsError
 from persona_evo.limits import MOST_ITERATIONS as MOST_ITERATIONS
-from persona_evo.limits import MOST_JOBS, MOST_SHARE
+from persona_evo.limits import MOST_JOBS, MOST_SEEDS, MOST_SHARE
 from persona_evo.limits import MOST_SECONDS as MOST_SECONDS
 from persona_evo.limits import SEEDS as SEEDS
 
@@ -188,7 +188,7 @@ def add_policies(parser: argparse.ArgumentParser) -> None:
 
 
 def add_search(parser: argparse.ArgumentParser) -> None:
-    """Add --search, --hedge, --tolerance, --selection-rule and --rollout-policy."""
+    """Add --search, --hedge, --tolerance, --selection-rule, --rollout-policy and --seeds."""
     parser.add_argument(
         "--search",
         choices=PRESETS,
@@ -221,6 +221,18 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         type=filled,
         metavar="NAME",
         help="a rollout policy of an installed package (default: the game's own random rollouts)",
+    )
+    add_seeds(parser)
+
+
+def add_seeds(parser: argparse.ArgumentParser) -> None:
+    """Add --seeds."""
+    parser.add_argument(
+        "--seeds",
+        type=whole(0, MOST_SEEDS),
+        metavar="N",
+        help="in a connected game: search with N seeds other than the level's, because players cannot know what that "
+        "one decides; 0 for players who know it (default: what the persona or the game's description says)",
     )
 
 

@@ -116,7 +116,7 @@ def _run(args: argparse.Namespace, workers: Workers) -> int:
     if args.resume is not None:
         if args.levels or args.out is not None or args.skill or args.watch is not None:
             raise SettingsError(
-                "levels, --out, --skill and --watch do not go with --resume",
+                "levels, --out, --skill and --watch cannot be combined with --resume",
                 hint="a resumed playtest takes what it plays from its folder",
             )
         options.accept(args, args.resume)

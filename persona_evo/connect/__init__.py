@@ -12,8 +12,9 @@
 | `findings` | what makes a game fail |
 | `tree`, `search` | the tree of prefixes as a file, and the search (its inner loop is `search.prefixes`) |
 | `worlds`, `open_search`, `hidden_play` | search and play where the seed decides what the player cannot know |
+| `priors`, `asking` | the order in which wide decisions are searched, and how a game tells its weights |
 | `snapshot_orders` | the states that a game may keep for a search |
-| `description`, `description_file` | the TOML file that describes a game |
+| `description`, `level_names`, `description_file` | the TOML file that describes a game |
 | `session`, `game`, `planner`, `parallel_plans` | running processes, and the `Game` that is made of them |
 | `doctor`, `traces` | check a game; store and replay the best playthrough |
 
@@ -29,8 +30,8 @@ Decisions:
   or there are more workers. With 8 slots, a game that plays a rollout in well under a millisecond plays five times as
   many as with 1, because handing over an order costs more than playing it. The results of UCB1 were the same within the
   confidence intervals (2D Roguelike, 15 levels, 300 and 1,500 rollouts per playthrough).
-- Playthroughs of connected games are made one after the other in the calling process, whatever `jobs` says. Their
-  rollouts run in parallel.
+- Playthroughs of connected games are made in the calling process, whatever `jobs` says, unless the workers are those of
+  a Dask cluster. Their rollouts run in parallel.
 - A driver that is killed (SIGKILL) cannot end its games. A watchdog beside it does, and guards end what the games have
   started. `docs/pages/reference/processes.md` says what is guaranteed on which system.
 """

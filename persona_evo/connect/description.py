@@ -91,7 +91,7 @@ from persona_evo.connect.restarts import Restarts
 from persona_evo.connect.scores import NORMALISED
 from persona_evo.games.outside import FILMED
 
-MOST_SLOTS, MOST_SEEDS = 4096, 256
+MOST_SLOTS = 4096
 WIDENING = 16
 """The default number of choices from which a decision is searched by some of its choices first."""
 SEEDS = 8
@@ -172,9 +172,8 @@ class Description(LevelNames):
         return 0 if self.deterministic else self.seeds
 
     def uses_priors(self, capabilities: Collection[str]) -> bool:
-        """Return whether searches take the choices of wide decisions in the order of the game's weights."""
-        wanted = self.priors and self.widening > 0 and self.rollout == "weights"
-        return wanted and not self.worlds and "weights" in capabilities
+        """Return whether searches with the level's seed try the choices of wide decisions by their weights."""
+        return self.priors and self.widening > 0 and self.rollout == "weights" and "weights" in capabilities
 
     def settings_for(self, variant: str) -> dict[str, Any]:
         """Return the settings of a variant: those of the game, overridden by the variant's own."""

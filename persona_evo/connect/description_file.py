@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from persona_evo import limits
 from persona_evo.connect import launch
 from persona_evo.connect.description import (
     CASES,
     GAME_NAME,
-    MOST_SEEDS,
     MOST_SLOTS,
     SEEDS,
     SLOTS,
@@ -26,10 +26,11 @@ from persona_evo.connect.process_start import Limits, Timeouts
 from persona_evo.connect.protocol import MOST_CHOICES, MOST_PORT
 from persona_evo.connect.restarts import Restarts
 from persona_evo.connect.scores import NORMALISED, RAW
-from persona_evo.errors import ConnectError, has_control, unknown
+from persona_evo.errors import ConnectError, unknown
 from persona_evo.games import textfile
 from persona_evo.games.outside import FILMED
 from persona_evo.games.toml_table import TomlTable
+from persona_evo.limits import is_label
 from persona_evo.words import counted
 
 KEYS = (
@@ -111,7 +112,7 @@ class _Reader:
             widening=top.whole("widening", WIDENING, 0, MOST_CHOICES),
             priors=top.truth("priors", True),
             deterministic=self.deterministic(),
-            seeds=top.whole("seeds", SEEDS, 1, MOST_SEEDS),
+            seeds=top.whole("seeds", SEEDS, 1, limits.MOST_SEEDS),
             constant=top.choice("constant", ("outside", "inside"), "outside"),
             scores=top.choice("scores", (NORMALISED, RAW), NORMALISED),
             personas=self.personas(),
@@ -128,7 +129,7 @@ class _Reader:
             settings=self.plain("settings"),
             variants=self.variants(),
             maps=self.maps(),
-            outcome=(outcome.text("won", ""), outcome.text("lost", "")),
+            outcome=(outcome.line("won", ""), outcome.line("lost", "")),
             metrics=self.metrics(),
         )
 
@@ -206,7 +207,9 @@ class _Reader:
         """Return the policy of the rollouts, which is given if and only if `rollout = "policy"` is."""
         text = self.top.text("policy", "")
         if bool(text) != (self.top.values.get("rollout") == "policy"):
-            raise self.top.wrong('`policy` and `rollout = "policy"` go together', "policy" if text else "rollout")
+            raise self.top.wrong(
+                '`policy` requires `rollout = "policy"`, and the reverse', "policy" if text else "rollout"
+            )
         return text
 
     def deterministic(self) -> bool:
@@ -263,7 +266,7 @@ class _Reader:
     def variants(self) -> Mapping[str, Mapping[str, Any]]:
         value = self.plain("variants")
         for name, settings in value.items():
-            if not isinstance(settings, dict) or not re.fullmatch(r"[^:@\s][^:@]*", name):
+            if not isinstance(settings, dict) or not re.fullmatch(r"[^:@\s][^:@]*", name) or not is_label(name):
                 raise self.top.wrong(
                     "not a variant",
                     "variants",
@@ -277,7 +280,9 @@ class _Reader:
         table = self.top.table("maps")
         found = {name: table.texts(name) for name in table.values}
         for name, levels in found.items():
-            if not levels or has_control(name):
+            if not is_label(name):
+                raise table.wrong("not a name for a set of levels", name, expected="a name on one line")
+            if not levels:
                 raise table.wrong("a set of levels is empty", name, expected=f'{name} = ["default"]')
         return found
 
@@ -285,7 +290,7 @@ class _Reader:
         found: list[Path] = []
         for pattern in self.top.texts("personas"):
             if Path(pattern).is_absolute():
-                raise self.top.wrong("a persona's path counts from this file's folder", "personas", found=pattern)
+                raise self.top.wrong("a persona's path is relative to this file's folder", "personas", found=pattern)
             try:
                 hits = sorted(self.path.parent.glob(pattern))
             except (ValueError, NotImplementedError) as e:
@@ -299,8 +304,8 @@ class _Reader:
         found = []
         for table in self.top.tables("metrics"):
             table.allow(tuple(MetricWords.__dataclass_fields__), "unknown key in [metrics]")
-            given = {key: table.text(key, "") for key in table.values if key not in ("symbol", "place", "better")}
+            given = {key: table.line(key, "") for key in table.values if key not in ("symbol", "place", "better")}
             better = table.choice("better", BETTER, MetricWords.better, "direction")
-            words = MetricWords(table.text("symbol"), place=table.truth("place", True), better=better, **given)
+            words = MetricWords(table.line("symbol"), place=table.truth("place", True), better=better, **given)
             found.append(words)
         return tuple(found)

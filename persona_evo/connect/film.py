@@ -123,7 +123,7 @@ class _Reel:
             self.sent, self._again, self._last = 0, 1, -1
         if not self._last < picture.depth <= self._decisions:
             raise ProtocolError(
-                "pictures came in a wrong order, or too many of them",
+                "pictures came in the wrong order, or too many of them",
                 found=f"a PICTURE of decision {picture.depth}",
                 expected=f"one of {self._last + 1} to {self._decisions}" if self._last < self._decisions else "none",
             )

@@ -179,7 +179,7 @@ def _ordering(about: Description, hello: p.Hello) -> dict[str, object]:
         "policy": about.policy,
         "slots": about.slots,
         "widening": about.widening,
-        **({"priors": True} if about.uses_priors(hello.capabilities) else {}),
+        **({"priors": True} if not about.worlds and about.uses_priors(hello.capabilities) else {}),
         **({"seeds": about.worlds} if about.worlds else {}),
         "constant": about.constant,
         "scores": about.scores,

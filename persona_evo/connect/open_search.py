@@ -15,9 +15,8 @@ from persona_evo.connect.ordering import RolloutResult
 from persona_evo.connect.search import ConnectedSearch
 from persona_evo.connect.worlds import Observation, WorldRollout, Worlds
 from persona_evo.search.layout import Codes, Options
-from persona_evo.search.moves import Option
 from persona_evo.search.prefix_engine import OpenPrefixEngine, PrefixEngine
-from persona_evo.search.tree import DEPTH, DONE, NOBODY, UNKNOWN, Columns
+from persona_evo.search.tree import DEAD, DEPTH, DONE, NOBODY, UNKNOWN, Columns
 from persona_evo.seeds import SplitMix64, derive
 
 FAILURES = 0.2
@@ -44,7 +43,7 @@ class OpenLoopSearch(ConnectedSearch):
     def _new_engine(self, options: Options, codes: Codes, columns: Columns) -> PrefixEngine:
         self.worlds = Worlds(self.ordering.worlds, SplitMix64(derive(self._seed, "worlds")))
         self._ends: dict[tuple[int, int], float] = {}
-        return super()._new_engine(options._replace(cut_off=DONE), codes, columns)
+        return super()._new_engine(options._replace(cut_off=DONE | DEAD), codes, columns)
 
     @property
     def open_engine(self) -> OpenPrefixEngine:
@@ -56,15 +55,10 @@ class OpenLoopSearch(ConnectedSearch):
         self.open_engine.plant(seen.choices)
         self._ends.clear()
         self._restart(seen.prefix)
-        self._count = seen.choices
+        self._choices = seen.choices
         self.worlds.look(
             seen, max(1, int(FAILURES * rollouts)) if rollouts is not None else TRIES * self.ordering.worlds
         )
-
-    def options(self) -> tuple[Option, ...]:
-        """Return what is known of the choices that were tried; one drawn by chance if there is no world to try them."""
-        found = tuple(option for option in self.engine.options() if option.action < self._count)
-        return found or (Option(self._rollouts.below(self._count), 0, 0.0, 0.0),)
 
     @property
     def spent(self) -> int:
@@ -114,6 +108,7 @@ class OpenLoopSearch(ConnectedSearch):
         result = self.pool.next()
         if isinstance(result, Lost):
             self.lost += 1
+            engine.lose_open(order.node)
             if order.probe:
                 self.worlds.give_up(order.world)
                 self._refill(order.world)

@@ -11,6 +11,7 @@ from persona_evo.connect.ordering import FinishedRollout, Ordering
 from persona_evo.connect.pool import ProcessPool
 from persona_evo.connect.search import INSIDE, ConnectedSearch
 from persona_evo.connect.session import Session
+from persona_evo.errors import SettingsError
 from persona_evo.formula import Formula
 from persona_evo.games.core import RUNNING, WON, Game, Level
 from persona_evo.search.plan import Plan
@@ -51,6 +52,13 @@ class ConnectedPlanner:
         about = self._session.about
         capabilities = self._session.hello().capabilities
         inside = about.constant == INSIDE
+        worlds = about.worlds if self.settings.seeds is None else self.settings.seeds
+        if worlds and "seed" not in capabilities:
+            raise SettingsError(
+                "the game does not take seeds, so searches cannot average over them",
+                found=f"seeds = {worlds}",
+                expected="a game that announces the capability `seed`",
+            )
         return Ordering(
             about.slots,
             self._session.mode,
@@ -58,8 +66,8 @@ class ConnectedPlanner:
             scores=about.scores,
             snapshots="snapshot" in capabilities,
             wide=about.widening,
-            priors=about.uses_priors(capabilities),
-            worlds=about.worlds,
+            priors=not worlds and about.uses_priors(capabilities),
+            worlds=worlds,
         )
 
     def search(

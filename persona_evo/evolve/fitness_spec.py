@@ -12,6 +12,7 @@ from persona_evo.agents.duel import League
 from persona_evo.agents.skill import Skill, skill_from_dict, skill_to_dict
 from persona_evo.formula import Formula
 from persona_evo.games import registry
+from persona_evo.games.cluster_games import Home
 from persona_evo.games.core import Level
 from persona_evo.games.level_text import LevelText
 from persona_evo.personas.lists import OpenList
@@ -39,6 +40,7 @@ class FitnessSpec:
         wins: the weight of the win in that measure.
         skill: the skill of a player who searches anew for each move.
         per_legal_move: whether the budget of a move is multiplied by the number of legal moves.
+        home: gives the playthroughs of a connected game to the workers of a cluster; None if this process plays them.
     """
 
     game: str
@@ -53,6 +55,7 @@ class FitnessSpec:
     wins: float = 0.0
     skill: Skill | None = None
     per_legal_move: bool = False
+    home: Home | None = None
 
     @classmethod
     def of(

@@ -20,6 +20,7 @@ from persona_evo.evolve.fitness_spec import FitnessSpec
 from persona_evo.formula import Formula, parse
 from persona_evo.formula.native import compile_all
 from persona_evo.games import registry
+from persona_evo.games.cluster_games import playing
 from persona_evo.games.core import WON, Game, Level
 from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.cache import WorkerCache
@@ -83,9 +84,9 @@ class Stop(NamedTuple):
         """Return whether so many playthroughs, none of which is finished, would end too late."""
         return time.time() + playthroughs * self.pace > self.moment and socket.gethostname() == self.host
 
-    def until(self) -> float:
-        """Return the moment on this process's `time.monotonic`."""
-        return time.monotonic() + self.moment - time.time()
+    def until(self) -> float | None:
+        """Return the moment on this process's `time.monotonic`; None on another host."""
+        return time.monotonic() + self.moment - time.time() if socket.gethostname() == self.host else None
 
 
 class Workshop:
@@ -118,7 +119,7 @@ class Workshop:
         if league is not None:
             return league.games(self.game, loaded)[opponent]
         if self.spec.skill is not None:
-            return Skilled(self.game, loaded, self.spec.skill, self.spec.per_legal_move)
+            return Skilled(self.game, loaded, self.spec.skill, self.spec.per_legal_move, self.spec.search.seeds)
         return planner_for(self.game, loaded, self.spec.search, capacity_for(self.spec.budget))
 
     def plan(self, policy: TreePolicy, case: int, seed: int, side: int, budget: Budget) -> Plan:
@@ -186,17 +187,18 @@ def workshop(spec: FitnessSpec) -> Workshop:
 def play(shared: tuple[FitnessSpec, Stop | None], trials: Sequence[FitnessTrial]) -> Iterator[PlaythroughScore | None]:
     """Play some trials in their order (run by workers); yield None for those that come too late."""
     spec, stop = shared
-    shop = workshop(spec)
-    if shop.side_by_side:
-        yield from shop.play_side_by_side(trials, stop)
-        return
-    if trials and (stop is None or not stop.is_due()):
-        shop.prepare(trials)
-    for formula, case, seed, side, share in trials:
-        if stop is not None and stop.is_due():
-            yield None
-            continue
-        yield shop.play(shop.policy(formula), case, seed, side, spec.budget.part(share))
+    with playing(spec.game, spec.home):
+        shop = workshop(spec)
+        if shop.side_by_side:
+            yield from shop.play_side_by_side(trials, stop)
+            return
+        if trials and (stop is None or not stop.is_due()):
+            shop.prepare(trials)
+        for formula, case, seed, side, share in trials:
+            if stop is not None and stop.is_due():
+                yield None
+                continue
+            yield shop.play(shop.policy(formula), case, seed, side, spec.budget.part(share))
 
 
 def plans(spec: FitnessSpec, trials: Sequence[FitnessTrial]) -> Iterator[Plan]:

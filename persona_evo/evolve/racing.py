@@ -4,7 +4,8 @@ All individuals play the first few levels. Then the worse half of each island st
 levels have been played (successive halving: Jamieson and Talwalkar 2016), so that many candidates cost little.
 Individuals that do not finish do not breed. Those at least as good as the worst elite then play the validation set,
 which is the same in all generations. Elites and the hall of fame are chosen by it, since results on the levels of two
-generations cannot be compared.
+generations cannot be compared. As a validation set is small, the best play on: in each generation, elites double the
+number of levels that they are compared on, up to `EvolutionSettings.proof`, with levels to train on.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from persona_evo.evolve import selection
 from persona_evo.evolve.duplicates import EvaluationCache
 from persona_evo.evolve.records import EvolutionState, Individual, Request
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.evolve.standing import estimates
 
 FEWEST = 4
 """The number of individuals of an island that always play on."""
@@ -58,6 +60,8 @@ def race(
         _play(running, drawn, done, rung, ask)
         done = rung
     _validate(settings, seed, running, levels, validation, ask, memory)
+    _rank(state)
+    _prove(settings, seed, state, levels, validation, ask)
     return counts
 
 
@@ -87,12 +91,13 @@ def part(drawn: Request, formula: str, first: int, end: int) -> Request:
     return Request(formula, drawn.seeds[first:end], drawn.cases[first:end], drawn.shares[first:end])
 
 
-def validating(formula: str, seed: int, levels: int, first: int, end: int) -> Request:
-    """Return the request for a formula to play validation levels from `first` up to, but not including, `end`.
+def validating(formula: str, seed: int, levels: int, validation: int, first: int, end: int) -> Request:
+    """Return the request for a formula to play the levels of comparisons from `first` up to, but not including, `end`.
 
-    The validation levels are numbered after `levels` others.
+    These are the validation levels, numbered after the `levels` to train on, then those in an order of the run's own.
     """
-    cases = range(levels + first, levels + end)
+    others = random.Random(seeds.derive(seed, "proof")).sample(range(levels), levels) if end > validation else []
+    cases = [*range(levels, levels + validation), *others][first:end]
     return Request(formula, tuple((seeds.derive(seed, "validation", case),) for case in cases), tuple(cases))
 
 
@@ -136,11 +141,45 @@ def _validate(
         for individual in best[: settings.elites + 1]:
             chosen.setdefault(individual.key, []).append(individual)
             bars[individual.key] = min(fsum(i.validation[:third]) for i in elites) if full else float("-inf")
-    firsts = ask([validating(same[0].formula, seed, levels, 0, third) for same in chosen.values()])
+    firsts = ask([validating(same[0].formula, seed, levels, validation, 0, third) for same in chosen.values()])
     left = {key: first for (key, first) in zip(chosen, firsts, strict=True) if fsum(first) >= bars[key]}
-    rest = ask([validating(chosen[key][0].formula, seed, levels, third, validation) for key in left])
+    rest = ask([validating(chosen[key][0].formula, seed, levels, validation, third, validation) for key in left])
     for key, more in zip(left, rest, strict=True):
         values = [*left[key], *more]
         for individual in chosen[key]:
             individual.validation = list(values)
         memory.keep(key, values, 1)
+
+
+def _rank(state: EvolutionState) -> None:
+    """Estimate how good all those are that have a validation, the hall of fame included."""
+    known = [*(i for island in state.islands for i in island.individuals if i.validation), *state.hall]
+    longest: dict[str, Individual] = {}
+    for individual in known:
+        if len(individual.validation) > len(longest.setdefault(individual.key, individual).validation):
+            longest[individual.key] = individual
+    found = estimates([dict(enumerate(one.validation)) for one in longest.values()])
+    standing = dict(zip(longest, found, strict=True))
+    for individual in known:
+        individual.validation = list(longest[individual.key].validation)
+        individual.standing = standing[individual.key]
+    state.hall = [one.validated() for one in state.hall]
+
+
+def _prove(
+    settings: EvolutionSettings, seed: int, state: EvolutionState, levels: int, validation: int, ask: Ask
+) -> None:
+    """Let those that would be elites play more levels."""
+    most = min(settings.proof, validation + levels)
+    chosen = [one for island in state.islands for one in selection.elites(island.individuals, settings)]
+    short = {one.key: one for one in chosen if len(one.validation) < most}
+    parts = [
+        validating(one.formula, seed, levels, validation, len(one.validation), min(most, 2 * len(one.validation)))
+        for one in short.values()
+    ]
+    for one, more in zip(short.values(), ask(parts), strict=True):
+        for island in state.islands:
+            for individual in island.individuals:
+                if individual.key == one.key and individual.validation:
+                    individual.validation = [*one.validation, *more]
+    _rank(state)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import fsum
 from typing import Any
 
@@ -43,7 +43,9 @@ class Individual:
         origin: how it was made: "random", "first", "crossover", "copy", "mutation:KIND".
         born: the generation of its first evaluation.
         key: the key it shares with its duplicates (see `duplicates`).
-        validation: the utility of each level of the validation set, empty if it has not played it.
+        validation: the utility of each level of the validation set, and of further levels if it was among the best;
+            empty if it has not played them.
+        standing: the fitness estimated from these (`standing.estimates`).
     """
 
     formula: str
@@ -54,6 +56,7 @@ class Individual:
     born: int = 0
     key: str = ""
     validation: list[float] = field(default_factory=list)
+    standing: float = 0.0
 
     @property
     def fitness(self) -> float:
@@ -71,33 +74,15 @@ class Individual:
 
     def copy(self) -> Individual:
         """Return a separate individual with the same values."""
-        return Individual(
-            self.formula,
-            self.size,
-            list(self.utilities),
-            self.trials,
-            self.origin,
-            self.born,
-            self.key,
-            list(self.validation),
-        )
+        return replace(self, utilities=list(self.utilities), validation=list(self.validation))
 
     def validated(self) -> Individual:
-        """Return a copy whose utilities are those of the validation set."""
-        return Individual(
-            self.formula,
-            self.size,
-            list(self.validation),
-            self.trials,
-            self.origin,
-            self.born,
-            self.key,
-            list(self.validation),
-        )
+        """Return a copy whose fitness is its standing, and whose trials are the levels that this is estimated from."""
+        return replace(self.copy(), utilities=[self.standing], trials=len(self.validation))
 
     def to_json(self) -> list[Any]:
         """Return a compact form for `from_json`."""
-        known = [self.validation] if self.validation else []
+        known = [self.validation, self.standing] if self.validation else []
         return [self.formula, self.size, self.utilities, self.trials, self.origin, self.born, self.key, *known]
 
     @classmethod
@@ -105,8 +90,9 @@ class Individual:
         """Make an individual from the form of `to_json`."""
         formula, size, utilities, trials, origin, born, key, *known = values
         validation = [float(u) for u in known[0]] if known else []
+        standing = float(known[1]) if len(known) > 1 else fsum(validation) / max(1, len(validation))  # of older runs
         own = [float(u) for u in utilities]
-        return cls(str(formula), int(size), own, int(trials), origin, int(born), key, validation)
+        return cls(str(formula), int(size), own, int(trials), origin, int(born), key, validation, standing)
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -202,19 +202,23 @@ def _wrong(
 
 def _wrong_sample(state: EvolutionState, settings: EvolutionSettings, validation: int) -> tuple[str, str, str] | None:
     """Check a run that draws levels like `_wrong`: dropouts have fewer utilities, and only the best are validated."""
-    most = settings.levels_a_generation
-    expected = f"a formula with finite utilities of 1 to {most} levels, and of {validation} to compare on or none"
+    most, proved = settings.levels_a_generation, max(validation, settings.proof)
+    expected = f"finite utilities of 1 to {most} levels, and of {validation} to {proved} to compare on or none"
+
+    def compared(values: Sequence[float]) -> bool:
+        return validation <= len(values) <= proved and all(map(math.isfinite, values))
+
     for island in state.islands:
         for i in island.individuals:
-            known = 1 <= len(i.utilities) <= most and len(i.validation) in (0, validation)
-            if not (known and _fits(i, len(i.utilities)) and all(map(math.isfinite, i.validation))):
-                return "state.islands", repr(i.to_json())[:120], expected
+            known = 1 <= len(i.utilities) <= most and (not i.validation or compared(i.validation))
+            if not (known and _fits(i, len(i.utilities)) and math.isfinite(i.standing)):
+                return "state.islands", repr(i.to_json())[:120], f"a formula with {expected}"
     for i in state.hall:
-        if not _fits(i, validation) or i.validation != i.utilities:
-            return "state.hall", repr(i.to_json())[:120], f"a formula with finite utilities of {validation} levels"
+        if not (_fits(i, len(i.utilities)) and compared(i.validation) and i.fitness == i.standing):
+            return "state.hall", repr(i.to_json())[:120], f"a formula with {expected}"
     for key, (utilities, trials) in state.memory.items():
-        if len(utilities) not in (0, validation) or trials < 1 or not all(map(math.isfinite, utilities)):
-            return "state.memory", repr([key, utilities, trials])[:120], f"finite utilities of {validation} levels"
+        if trials < 1 or not (not utilities or compared(utilities)):
+            return "state.memory", repr([key, utilities, trials])[:120], expected
     return None
 
 

@@ -25,10 +25,11 @@ from persona_evo.evolve.task import EvolutionTask
 from persona_evo.evolve.time_plan import compiled_by
 from persona_evo.evolve.training import Training
 from persona_evo.games import registry, trust
+from persona_evo.games.cluster_games import given_to, hired
 from persona_evo.games.commands import command
 from persona_evo.games.level_text import LevelText
 from persona_evo.games.outside import closing_outside
-from persona_evo.jobs.workers import Workers, lent
+from persona_evo.jobs.workers import Workers
 from persona_evo.store import runs
 from persona_evo.words import counted
 
@@ -65,8 +66,11 @@ def evolve(
     """
     task.check()
     game = task.game
-    with closing_outside(game), lent(workers, jobs, backend, address, alone=registry.alone(game)) as chosen:
-        training = sampled.training_of(task.spec, task.settled, task.seed, chosen, task.pools, task.persona.lists)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(closing_outside(game))
+        chosen = stack.enter_context(hired(game, workers, jobs, backend, address))
+        spec = replace(task.spec, home=stack.enter_context(given_to(chosen, game, task.spec.game)))
+        training = sampled.training_of(spec, task.settled, task.seed, chosen, task.pools, task.persona.lists)
         with runs.RunFolder.create(root, task.configuration(training), name=name) as run, compiled_by(deadline):
             return _work(run, training, chosen, deadline, progress, tell)
 
@@ -103,8 +107,10 @@ def resume(
         run.config = {**run.config, "game": registry.again(run.config["game"], game_name, str(folder))}
         game = registry.get(str(run.config["game"]))
         stack.enter_context(closing_outside(game))
-        chosen = stack.enter_context(lent(workers, jobs, backend, address, alone=registry.alone(game)))
+        chosen = stack.enter_context(hired(game, workers, jobs, backend, address))
         training = reopening.training_of(run.folder, str(run.config["game"]))
+        home = stack.enter_context(given_to(chosen, game, training.spec.game))
+        training = replace(training, spec=replace(training.spec, home=home))
         if generations is not None:
             done = run.checkpoint.generation + 1 if run.checkpoint else 0
             if generations < max(1, done):

@@ -118,7 +118,7 @@ class CaseCounts:
             plays += running * (until - done) * settings.trials
             running, done, until = running / 2, until, 2 * until
         plays *= fmean(settings.budgets or (1.0,))
-        return round(plays) + settings.islands * (settings.elites + 1) * self.validation
+        return round(plays) + settings.islands * (2 * settings.elites + 1) * self.validation
 
     @property
     def ending(self) -> int:
@@ -188,7 +188,7 @@ def _tuned(
     meeting = cases.ending - cases.measuring
     show("comparing the finalists", 0, meeting)
     try:
-        best = tuning.finalist(hall, settings, seed, cases.train, fitness)
+        best = tuning.finalist(hall, settings, seed, cases.train, cases.validation, fitness)
         show("comparing the finalists", meeting, meeting)
         primitives = Primitives.of(settings, symbols_of(settings, training.spec))
         for step in tuning.steps(

@@ -185,7 +185,8 @@ class _Ground:
 
     def validation(self, policy: str) -> float:
         """Return the fitness of a policy on the validation levels."""
-        plan = validating(policy, self._seed, self._levels, 0, len(self._spec.levels) - self._levels)
+        validation = len(self._spec.levels) - self._levels
+        plan = validating(policy, self._seed, self._levels, validation, 0, validation)
         shares = self.shares([policy], [Assignment(c, one[0]) for c, one in zip(plan.cases, plan.seeds, strict=True)])[
             0
         ]

@@ -104,7 +104,7 @@ class EvolutionTask:
             self.game_name or self.game.name,
             self.levels,
             self.persona.utility,
-            search,
+            search.for_persona(self.persona.seeds),
             budget or Budget(),
             self.persona.priority,
             league,

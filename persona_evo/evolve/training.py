@@ -142,7 +142,7 @@ def train(training: Training, settings: EvolutionSettings, seed: int, playthroug
     ask.playthroughs = playthroughs
     primitives = genetics.Primitives.of(settings, symbols, judged)
     with contextlib.suppress(Spent):
-        best = finalist(hall, settings, seed, levels, ask)
+        best = finalist(hall, settings, seed, levels, validation, ask)
     tuned = tune(best, settings, seed, primitives, levels, validation, ask, playthroughs - ask.spent)
     curve.append(Point(ask.spent, curve[-1].training, tuned.fitness, tuned.formula))
     return Trained(tuned.formula, ask.spent, tuple(curve))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from math import fsum
 from typing import NamedTuple
@@ -24,6 +24,7 @@ from persona_evo.evolve.genetics import Primitives, Tree
 from persona_evo.evolve.racing import Ask, draw, part, validating
 from persona_evo.evolve.records import Individual, Request
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.evolve.standing import estimates
 
 _STEP, _SMALLEST, _LARGEST = 0.5, 0.05, 2.0
 """The standard deviation of the logarithm of a constant's factor: the first value, and its limits."""
@@ -51,24 +52,26 @@ def race_size(validation: int) -> int:
     return validation * sum(draws * max(1, FINALISTS >> turn) for turn, draws in enumerate(_DRAWS))
 
 
-def finalist(hall: Sequence[Individual], settings: EvolutionSettings, seed: int, levels: int, ask: Ask) -> Individual:
+def finalist(
+    hall: Sequence[Individual], settings: EvolutionSettings, seed: int, levels: int, validation: int, ask: Ask
+) -> Individual:
     """Return the member of the hall that wins a race on drawn levels. The validation counts, too.
 
     Args:
         hall: the hall of fame, each member with its validation.
-        levels: the number of levels to draw from.
+        levels, validation: as for `racing.race`.
         ask: a function that has requests played.
     """
     better = selection.better(settings)
     running = sorted(hall, key=better)[:FINALISTS]
-    validation = len(running[0].validation)
-    met = {one.key: list(one.validation) for one in running}
+    met: list[dict[Hashable, float]] = [dict(enumerate(one.validation)) for one in running]
     for turn, draws in enumerate(_DRAWS):
         drawn = _draw(settings, draws * validation, seeds.derive(seed, "finalists"), turn, levels)
-        for one, utilities in zip(running, ask([replace(drawn, formula=one.formula) for one in running]), strict=True):
-            met[one.key] += utilities
-        running.sort(key=lambda one: better(replace(one, utilities=met[one.key])))
-        running = running[: max(1, len(running) // 2)]
+        for own, utilities in zip(met, ask([replace(drawn, formula=one.formula) for one in running]), strict=True):
+            own.update(((turn, number), utility) for number, utility in enumerate(utilities))
+        known = [replace(one, utilities=[found]) for one, found in zip(running, estimates(met), strict=True)]
+        order = sorted(range(len(known)), key=lambda i: better(known[i]))[: max(1, len(known) // 2)]
+        running, met = [running[i] for i in order], [met[i] for i in order]
     return running[0]
 
 
@@ -135,9 +138,11 @@ def steps(
         won, played = _beats(text, best.formula, drawn, ask)
         spent += played
         if won:
-            (values,) = ask([validating(text, seed, levels, 0, validation)])
+            (values,) = ask([validating(text, seed, levels, validation, 0, validation)])
             spent += validation
-            best = Individual(text, genome.size(text), values, 1, "tuning", best.born, best.key, values)
+            best = Individual(
+                text, genome.size(text), values, 1, "tuning", best.born, best.key, values, fsum(values) / len(values)
+            )
         yield TuningStep(best, spent)
         step = min(_LARGEST, max(_SMALLEST, step * (_UP if won else _DOWN)))
     if best is not untuned:

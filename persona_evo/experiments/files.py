@@ -165,7 +165,7 @@ class ExperimentReader:
             )
         return Experiment(
             name,
-            self.table.text("title", name),
+            self.table.line("title", name),
             self._game(),
             self.table.whole("seed", 1, 0, _SEEDS - 1),
             self.table.whole("replicates", 20, 1, MOST_REPLICATES),

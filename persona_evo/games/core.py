@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from persona_evo import limits
 from persona_evo.arguments import checked_fields
 from persona_evo.compiling import Callback, callback
 from persona_evo.compiling.arrays import FloatRow, FloatTable, IntRow, Linked, WordRow
@@ -83,6 +84,8 @@ class Metric:
     place: bool = False
 
     def __post_init__(self) -> None:
+        for text in (self.symbol, self.name, self.unit):
+            limits.label(text, "a metric")
         if math.isnan(self.low) or math.isnan(self.high):
             raise SettingsError(
                 f"the metric {self.symbol} has no range", found=f"{self.low} to {self.high}", expected="two numbers"
@@ -148,6 +151,9 @@ class Level:
     warnings: tuple[str, ...] = ()
     horizon: int = 0
     named: bool = False
+
+    def __post_init__(self) -> None:
+        limits.label(self.name, "a level")
 
     @property
     def rows(self) -> list[str]:
@@ -299,6 +305,10 @@ class Game:
         """
         found = self.swift(level) if self.swift is not None and not variant else None
         return Swift(self, level, np.copy) if found is None else found
+
+    def __post_init__(self) -> None:
+        for text in (self.name, self.title, *self.variants):
+            limits.label(text, "a game or of a variant")
 
     def __repr__(self) -> str:
         return f"Game({self.name!r}, version {self.version}, metrics {', '.join(self.symbols)})"

@@ -123,9 +123,16 @@ def failures_of(game: _MayBeOutside, folder: Path | None) -> list[Finding]:
     return [] if game.outside is None else game.outside.failures(folder)
 
 
-def hidden_facts(game: _MayBeOutside) -> dict[str, str]:
-    """Return a fact about the searches of a game whose seed decides what players cannot know; none for other games."""
-    seeds = None if game.outside is None else game.outside.ordering.get("seeds")
-    if not seeds:
+def hidden_facts(game: _MayBeOutside, given: Mapping[str, int | None]) -> dict[str, str]:
+    """Return a fact about searches of a game whose seed decides what players cannot know; none if there are none.
+
+    Args:
+        given: the `seeds` of each player's search settings, by label.
+    """
+    own = 0 if game.outside is None else game.outside.ordering.get("seeds", 0)
+    found = {label: own if seeds is None else seeds for label, seeds in given.items()}
+    if not any(found.values()):
         return {}
-    return {"hidden": f"each move was searched with {seeds} seeds other than the level's, on average over them"}
+    same = len({*found.values()}) == 1
+    numbers = str(next(iter(found.values()))) if same else ", ".join(f"{n} ({label})" for label, n in found.items())
+    return {"hidden": f"each move was searched with {numbers} seeds other than the level's, on average over them"}

@@ -11,6 +11,7 @@ from persona_evo.errors import InputError, Place, has_control, unknown
 from persona_evo.formula import Formula
 from persona_evo.games import textfile
 from persona_evo.games.tomlplaces import Places
+from persona_evo.limits import is_label
 
 MAX_BYTES = 2**20
 """Size of a file at most, in bytes."""
@@ -102,6 +103,13 @@ class TomlTable:
             raise self._mistyped(f"{key} {what}", key, f'{key} = "..."', hint)
         if has_control(value.replace("\t", " ").replace("\r\n", "\n")):
             raise self._mistyped(f"{key} contains a control character", key, "printable text")
+        return value
+
+    def line(self, key: str, default: str | None = None) -> str:
+        """Return the text of a key, which has to fit on one line (arguments and errors as for `text`)."""
+        value = self.text(key, default)
+        if not is_label(value):
+            raise self._mistyped(f"{key} has several lines", key, "text on one line")
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from persona_evo.jobs.files import opened
 
 R = TypeVar("R")
 
-REPEAT = "delete this line and all after it: resuming repeats what they hold; or restore the file from a copy"
+REPEAT = "delete this line and all lines after it, which resuming computes again; or restore the file from a copy"
 """What to do about a damaged line."""
 
 Row = dict[str, Any]
@@ -111,7 +111,7 @@ class Journal(Generic[R]):
                     f"a {self.form.name} appears twice",
                     place=place,
                     found=self.form.label(key),
-                    expected=f"each only once; it is already in line {places[key].line}, too",
+                    expected=f"each only once; it is also in line {places[key].line}",
                     hint=self.form.hint,
                 )
             places[key] = place

@@ -31,6 +31,7 @@ from persona_evo.jobs.files import opened
 from persona_evo.jobs.folder import JobFolder
 from persona_evo.jobs.journal import Journal
 from persona_evo.jobs.progress import Forecast, Progress, Tell
+from persona_evo.jobs.windows import program
 from persona_evo.jobs.workers import Workers
 from persona_evo.matches import cost
 from persona_evo.matches.records import AGAIN, CHANGED, KIND, PROGRAMS, GameRecord, even, games, log
@@ -320,7 +321,7 @@ def _check(match: Match, game: Game) -> None:
         raise SettingsError(
             "a match needs at least two agents",
             found=", ".join(a.name for a in match.agents) or "none",
-            hint=f"persona-evo match {match.game} lists those of the game",
+            hint=f"{program('match', match.game)} lists those of the game",
         )
     if not match.levels:
         raise SettingsError("a match needs a level", found="none")

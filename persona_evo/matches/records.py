@@ -30,7 +30,9 @@ CONFIG, GAMES, LOGS = "match.json", "games.jsonl", "programs"
 MOST_LOG = 1_000_000
 """Size in bytes from which nothing is added to a program's log."""
 
-AGAIN = "delete this line and all after it: the same command plays these games again; or restore the file from a copy"
+AGAIN = (
+    "delete this line and all after it: the same command then plays these games again; or restore the file from a copy"
+)
 
 PROGRAMS = "programs"
 """Key in match.json of the digests of the programs' files, by agent name."""

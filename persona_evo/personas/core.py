@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from persona_evo import limits
 from persona_evo.arguments import checked_fields
 from persona_evo.errors import PersonaError, Place, SettingsError, unknown
 from persona_evo.formula import Formula, parse
 from persona_evo.games.toml_table import TomlTable
+from persona_evo.limits import MOST_SEEDS
 from persona_evo.names import NAME_BYTES, is_name
 from persona_evo.personas.lists import FIELDS, OpenList, how_many, readable
 from persona_evo.words import counted
@@ -25,7 +27,8 @@ CATALOG = Path(__file__).parent / "catalog"
 PAPER = "paper"
 """The set of the four personas of the paper."""
 
-KEYS = ("name", "game", "title", "short", "set", "description", "priority", "utility", "always", "stages", "lists")
+TEXTS = ("name", "game", "title", "short", "set", "description", "priority")
+KEYS = (*TEXTS, "utility", "always", "stages", "lists", "seeds")
 STAGE_KEYS = ("title", "utility", "until")
 
 
@@ -64,6 +67,9 @@ class Persona:
         set: the group in the catalog; "paper" for the four personas of the paper.
         source: the file.
         lists: the open lists of a planner for this persona (see `lists`); without any, the planner uses its own.
+        seeds: in a connected game, how many seeds other than the level's a search for this persona averages over,
+            because the player cannot know what the level's seed decides; 0 for a player who knows it, None for what the
+            game's description says.
 
     Raises:
         PersonaError: the utility or `always` is not a formula.
@@ -82,10 +88,13 @@ class Persona:
     set: str = ""
     source: str = ""
     lists: tuple[OpenList, ...] = ()
+    seeds: int | None = None
 
     def __post_init__(self) -> None:
         from persona_evo.games import registry
 
+        for text in (self.name, self.title, self.short, self.set):
+            limits.label(text, "a persona")
         given: dict[str, object] = {"utility": self.utility, "always": self.always}
         for name, value in given.items():
             if isinstance(value, str):
@@ -300,12 +309,13 @@ def _build(table: TomlTable, game: Game | str | None) -> Persona:
         priority=priority,
         stages=stages,
         always=always,
-        title=table.text("title", name.replace("_", " ").title()),
-        short=table.text("short", name),
+        title=table.line("title", name.replace("_", " ").title()),
+        short=table.line("short", name),
         description=table.text("description", ""),
-        set=table.text("set", ""),
+        set=table.line("set", ""),
         source=table.source,
         lists=_lists(table, symbols),
+        seeds=_seeds(table, game),
     )
 
 
@@ -342,7 +352,7 @@ def _stages(table: TomlTable, symbols: tuple[str, ...]) -> tuple[Stage, ...]:
                 "the last stage has no end", place=part.key("until"), hint="delete its `until`, or add a stage"
             )
         until = None if last else part.formula("until", symbols)
-        stages.append(Stage(part.text("title", f"stage {i + 1}"), part.formula("utility", symbols), until))
+        stages.append(Stage(part.line("title", f"stage {i + 1}"), part.formula("utility", symbols), until))
     return tuple(stages)
 
 
@@ -358,6 +368,18 @@ def _lists(table: TomlTable, symbols: tuple[str, ...]) -> tuple[OpenList, ...]:
             expected=expected,
         )
     return tuple(_list(part, readable(symbols)) for part in parts)
+
+
+def _seeds(table: TomlTable, game: Game | str | None) -> int | None:
+    if "seeds" not in table.values:
+        return None
+    if game is not None and not isinstance(game, str) and game.outside is None:
+        raise PersonaError(
+            "`seeds` is only for personas of connected games",
+            place=table.key("seeds"),
+            hint="searches of other games of chance take new dice for each iteration",
+        )
+    return table.whole("seeds", 0, 0, MOST_SEEDS)
 
 
 def _list(part: TomlTable, symbols: tuple[str, ...]) -> OpenList:

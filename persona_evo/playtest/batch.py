@@ -21,6 +21,7 @@ from persona_evo.agents.duel import League
 from persona_evo.agents.skill import errs
 from persona_evo.errors import ConnectError, Place, RunError, SettingsError
 from persona_evo.games import registry, trust
+from persona_evo.games.cluster_games import given_to, hired
 from persona_evo.games.commands import command
 from persona_evo.games.core import Game, Level
 from persona_evo.games.findings import Finding
@@ -33,7 +34,6 @@ from persona_evo.jobs.journal import Journal
 from persona_evo.jobs.progress import Progress, Tell
 from persona_evo.jobs.workers import Workers
 from persona_evo.playtest import journal
-from persona_evo.playtest.cluster_games import given_to, hired
 from persona_evo.playtest.journal import Key, Reopened, configuration
 from persona_evo.playtest.metrics import Bound
 from persona_evo.playtest.players import Player, Role, check_skills, movers, player_from

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from persona_evo import limits
 from persona_evo.agents import skill as skills
 from persona_evo.agents.agent import Agent, policy_of
 from persona_evo.agents.agent_files import agent_from
@@ -59,6 +60,8 @@ class Player:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.label or self.persona.name)
+        for text in (self.label, self.baseline):
+            limits.label(text, "a player")
         if self.agent is None:
             object.__setattr__(self, "policy", with_lists(self.policy, self.persona.lists))
 
@@ -198,6 +201,7 @@ class Role(NamedTuple):
         formula: None for UCB1 with the constant c, and for open lists without a score of their own.
         agent, skill: see `Player`.
         lists: the open lists that the policy is searched with.
+        seeds: as in `Persona`.
     """
 
     label: str
@@ -209,6 +213,7 @@ class Role(NamedTuple):
     agent: Agent | None = None
     lists: tuple[OpenList, ...] = ()
     skill: str = ""
+    seeds: int | None = None
 
     @classmethod
     def of(cls, player: Player) -> Role:
@@ -226,14 +231,16 @@ class Role(NamedTuple):
             player.agent,
             policy.lists,
             player.skill,
+            who.seeds,
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, with `agent`, `lists` and `skill` only if they are set."""
+        """Return plain values, with `agent`, `lists`, `skill` and `seeds` only if they are set."""
         agent = {} if self.agent is None else {"agent": plain(self.agent)}
         lists = {"lists": [one.to_dict() for one in self.lists]} if self.lists else {}
         skill = {"skill": self.skill} if self.skill else {}
-        return {**{k: v for k, v in self._asdict().items() if k not in _RARE}, **agent, **lists, **skill}
+        seeds = {} if self.seeds is None else {"seeds": self.seeds}
+        return {**{k: v for k, v in self._asdict().items() if k not in _RARE}, **agent, **lists, **skill, **seeds}
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any], game: Game) -> Role:
@@ -248,7 +255,7 @@ class Role(NamedTuple):
         read = tuple(OpenList.from_dict(one) for one in lists)
         skill = skills.check(row["skill"]) if "skill" in row else ""
         plain_values = {name: row[name] for name in cls._fields if name not in _RARE}
-        return cls(**plain_values, agent=agent, lists=read, skill=skill)
+        return cls(**plain_values, agent=agent, lists=read, skill=skill, seeds=row.get("seeds"))
 
     def tree_policy(self, game: Game) -> TreePolicy:
         """Return the tree policy for a search."""
@@ -259,7 +266,7 @@ class Role(NamedTuple):
         return TreePolicy(self.policy, lists=self.lists) if self.lists else TreePolicy.ucb1(self.c)
 
 
-_RARE = ("agent", "lists", "skill")
+_RARE = ("agent", "lists", "skill", "seeds")
 """Fields of a role that its plain values contain only if they are not empty."""
 
 
@@ -267,7 +274,12 @@ def player_from(row: Mapping[str, Any], game: Game) -> Player:
     """Create the player that a playtest's folder describes."""
     role = Role.from_dict(row, game)
     persona = Persona(
-        role.persona, game.name, parse(role.utility, game.symbols), row.get("priority", ""), row.get("title", "")
+        role.persona,
+        game.name,
+        parse(role.utility, game.symbols),
+        row.get("priority", ""),
+        row.get("title", ""),
+        seeds=role.seeds,
     )
     if role.agent is not None:
         return Player.of_agent(persona, role.agent, game, role.label, row.get("baseline", ""))

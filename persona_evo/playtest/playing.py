@@ -25,10 +25,10 @@ from persona_evo.agents.skill import FULL_SIGHT, MOVE_BY_MOVE, errs
 from persona_evo.agents.skilled_player import SkilledPlayer
 from persona_evo.formula import parse
 from persona_evo.games import registry
+from persona_evo.games.cluster_games import Home, playing
 from persona_evo.games.core import LOST, RUNNING, Event, Game, Level
 from persona_evo.games.level_text import LevelText
 from persona_evo.jobs.cache import WorkerCache
-from persona_evo.playtest.cluster_games import Home, playing
 from persona_evo.playtest.players import Role
 from persona_evo.playtest.records import OUTCOMES, SIDES, End, Playthrough, ended
 from persona_evo.search.plan import MAX_NODES, Plan, capacity_for, planner_for
@@ -145,7 +145,7 @@ class _Table:
         self.roles = [(parse(r.utility, self.game.symbols), r.tree_policy(self.game)) for r in spec.roles]
         self._number = -1
         self._level: Level | None = None
-        self._planner: Any = None
+        self._planners: dict[int | None, Any] = {}
         self._skilled: dict[int, SkilledPlayer] = {}
         self._warm: set[int] = set()
         self._held: tuple[int, Plan] | None = None
@@ -153,8 +153,11 @@ class _Table:
     def level(self, number: int) -> Level:
         if self._level is None or self._number != number:
             self._level = self.spec.levels[number].load(self.game)
-            self._number, self._planner, self._held, self._skilled = number, None, None, {}
+            self._number, self._planners, self._held, self._skilled = number, {}, None, {}
         return self._level
+
+    def settings(self, player: int) -> SearchSettings:
+        return self.spec.settings.for_persona(self.spec.roles[player].seeds)
 
     def play(self, job: PlaythroughJob) -> Playthrough:
         level, role = self.level(job.level), self.spec.roles[job.player]
@@ -200,24 +203,29 @@ class _Table:
     def _search(self, player: int, seed: int) -> Plan:
         """Search, and remember whose tree the planner holds."""
         utility, policy = self.roles[player]
-        if self._planner is None:
-            level = self.level(self._number)
-            self._planner = planner_for(self.game, level, self.spec.settings, room(self.spec.budget))
+        planner = self._planner(player)
         if self.game.outside is None and player not in self._warm:  # keep loading time out of the measurement
-            self._planner.plan(utility, policy, Budget(1), seed)
+            planner.plan(utility, policy, Budget(1), seed)
             self._warm.add(player)
-        plan: Plan = self._planner.plan(utility, policy, self.spec.budget, seed)
+        plan: Plan = planner.plan(utility, policy, self.spec.budget, seed)
         self._held = player, plan
         return plan
+
+    def _planner(self, player: int) -> Any:
+        """Return what plans the present level for a player; players share it unless their seeds differ."""
+        settings = self.settings(player)
+        if settings.seeds not in self._planners:
+            level = self.level(self._number)
+            self._planners[settings.seeds] = planner_for(self.game, level, settings, room(self.spec.budget))
+        return self._planners[settings.seeds]
 
     def _skilled_game(self, job: PlaythroughJob) -> Plan:
         """Play a whole game with a player who makes mistakes."""
         if job.player not in self._skilled:
             skill = MOVE_BY_MOVE[self.spec.roles[job.player].skill]
             budget = Budget(skill.iterations) if skill == FULL_SIGHT else None
-            self._skilled[job.player] = SkilledPlayer(
-                self.game, self.level(job.level), *self.roles[job.player], skill, budget
-            )
+            level, seeds = self.level(job.level), self.settings(job.player).seeds
+            self._skilled[job.player] = SkilledPlayer(self.game, level, *self.roles[job.player], skill, budget, seeds)
         return self._skilled[job.player].play(job.seed)
 
     def _route(self, job: PlaythroughJob) -> Plan | None:
@@ -231,7 +239,7 @@ class _Table:
         if not found.proven:
             return None
         began = time.perf_counter()
-        route: Plan = self._planner.another(found, job.seed)
+        route: Plan = self._planner(job.player).another(found, job.seed)
         return replace(route, iterations=0, nodes=0, seconds=time.perf_counter() - began)
 
     def _meet(self, league: League, job: PlaythroughJob) -> tuple[Plan, str, int]:

@@ -236,7 +236,7 @@ def _charts(e: Evolution) -> list[tuple[Plot, str]]:
         for key, up, title, caption in (
             ("best", Axis("fitness"), "Best fitness", "The best formula of each island"),
             ("mean", Axis("fitness"), "Mean fitness", "The mean of each island"),
-            ("validation", Axis("fitness"), "Best fitness on the validation set", "The best elite of each island"),
+            ("validation", Axis("fitness"), "Best fitness in validation", "The best elite of each island"),
             ("diversity", Axis("share", low=0.0, high=1.0), "Diversity", "The share of formulas that differ"),
             ("size", Axis("nodes", low=0.0), "Size", "The mean size of each island's formulas"),
         )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from persona_evo.intervals import FEWEST, Interval, wilson
+from persona_evo.jobs.windows import program
 from persona_evo.matches import standings
 from persona_evo.matches.records import GameRecord
 from persona_evo.report.tables import Table
@@ -137,7 +138,7 @@ def only_ties(records: Sequence[GameRecord], game: str) -> str:
         return ""
     return (
         f'All {len(records)} games are ties. If {game} has winners, its rules must say "won" or "lost" at the end of a '
-        f'game; "ended" is a tie. Check them with: persona-evo game check {game}'
+        f'game; "ended" is a tie. Check them with: {program("game", "check", game)}'
     )
 
 

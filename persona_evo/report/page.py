@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 
-from persona_evo import extensions
-from persona_evo.arguments import checked_fields
-from persona_evo.errors import SettingsError, raised
-from persona_evo.extensions import Extension
-from persona_evo.games.core import Metric
-from persona_evo.games.findings import Finding
-from persona_evo.playtest.calibration import Agreement
-from persona_evo.playtest.compare import ComparisonRow
-from persona_evo.playtest.correlations import CorrelationRow
-from persona_evo.playtest.duels import Standing
 from persona_evo.playtest.metrics import EVERY, Summary
-from persona_evo.playtest.requirement import Check
-from persona_evo.playtest.skill import SkillStep
 from persona_evo.report import between, duels, level_pairs, maps, pages, plots, skill, tables, versions
-from persona_evo.report.charts import Chart
+from persona_evo.report.added_sections import added
+from persona_evo.report.page_content import Page, Picture
 from persona_evo.report.pages import (
     Block,
     Document,
@@ -37,7 +25,6 @@ from persona_evo.report.pages import (
     Text,
 )
 from persona_evo.report.playtest_blocks import Card, Cards, Checks, Legend, Rates
-from persona_evo.report.strips import Strip
 from persona_evo.report.written import Names
 from persona_evo.words import enumerated, percent
 
@@ -53,100 +40,6 @@ LEVELS = "levels"
 """Folder of the levels' pages, beside the page of the playtest."""
 
 TRACES = "To play a playthrough: persona-evo runs show RUN --trace NUMBER, where RUN is the folder of this page."
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A picture of a level: "map" or "replay", its file, and its caption."""
-
-    level: str
-    kind: str
-    path: Path
-    caption: str
-
-
-@dataclass
-class Page:
-    """The content of a page; empty parts are left out.
-
-    Attributes:
-        title, subtitle: its heading.
-        summaries, infos: results, and what the metrics mean.
-        standings: results of two-player games.
-        findings: in the order in which they are listed; a finding's number on the maps is its position here, from 1.
-        accepted: accepted findings, with the reasons.
-        gone: sentences on accepted findings that no longer occur.
-        checks: outcomes of requirements.
-        pictures: maps and replays.
-        strips: film strips of connected games.
-        most: visits of the hottest colour of the maps, by level.
-        health: charts of hit points over turns, by level.
-        baseline, players: rows of `versus_baseline` and `between_players`.
-        versions: a comparison of two versions of a level, or of several, None for a playtest. With it, nothing covers
-            both versions together.
-        correlations: level structure and results.
-        facts: how the playtest was made (seed, budget, versions, command), by name.
-        notes: what could not be shown and why.
-        routes: sentences by level, on players whose trials all show one route.
-        steps, agreements: results by skill level, and correlations with pass rates that were measured elsewhere.
-        skill_health: charts of these players' hit points over turns, by level.
-        addresses: addresses of the levels' own pages by level, relative to this page; empty if this page shows them.
-    """
-
-    title: str
-    summaries: Sequence[Summary] = ()
-    infos: Sequence[Metric] = ()
-    standings: Sequence[Standing] = ()
-    findings: Sequence[Finding] = ()
-    accepted: Sequence[tuple[Finding, str]] = ()
-    gone: Sequence[str] = ()
-    checks: Sequence[Check] = ()
-    pictures: Sequence[Picture] = ()
-    strips: Sequence[Strip] = ()
-    most: Mapping[str, float] = field(default_factory=dict)
-    health: Mapping[str, Chart] = field(default_factory=dict)
-    baseline: Sequence[ComparisonRow] = ()
-    players: Sequence[ComparisonRow] = ()
-    versions: versions.Versions | level_pairs.PairedVersions | None = None
-    correlations: Sequence[CorrelationRow] = ()
-    facts: Mapping[str, str] = field(default_factory=dict)
-    notes: Sequence[str] = ()
-    subtitle: str = ""
-    routes: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    steps: Sequence[SkillStep] = ()
-    agreements: Sequence[Agreement] = ()
-    skill_health: Mapping[str, Sequence[Chart]] = field(default_factory=dict)
-    addresses: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def levels(self) -> list[str]:
-        """The levels' names."""
-        return list(dict.fromkeys(s.level for s in self.summaries if s.level != EVERY))
-
-    @property
-    def is_pair(self) -> bool:
-        """Whether the page compares two versions of one level, so that their pictures are side by side."""
-        return isinstance(self.versions, versions.Versions)
-
-
-@checked_fields()
-@dataclass(frozen=True)
-class ReportSection(Extension):
-    """A section that another package adds to the pages of playtests and comparisons.
-
-    Its id on the page is its name with the prefix "added-".
-
-    Attributes:
-        make: creates the section for a page from the blocks of `persona_evo.report.pages`; None or a section without
-            content is left out. It must not play anything or change the page.
-        help: one line that says what the section shows.
-    """
-
-    group: ClassVar[str] = "persona_evo.report_sections"
-    noun: ClassVar[str] = "report section"
-
-    make: Callable[[Page], Section | None]
-    help: str = ""
 
 
 def write(page: Page, path: Path | str, embed: bool = True) -> Path:
@@ -188,7 +81,7 @@ def document(page: Page) -> Document:
                 "Level structure and results",
                 [tables.correlation_table(page.correlations) if page.correlations else None],
             ),
-            *_added(page),
+            *added(page),
             Section("made", "How it was made", [Facts(page.facts), Lines(page.notes)]),
         ],
     )
@@ -218,22 +111,6 @@ def level_document(page: Page, name: str, number: int, home: str) -> Document:
         ],
         home=("all levels", f"../{home}"),
     )
-
-
-def _added(page: Page) -> Iterator[Section]:
-    """Yield the sections of other packages by name; a warning replaces one that fails, so the page is still written."""
-    for name in extensions.names(ReportSection.group):
-        try:
-            section = extensions.load(ReportSection, name).make(page)
-            if section is not None and not isinstance(section, Section):
-                raise TypeError(f"expected a Section, found {type(section).__name__}")
-            if section:
-                yield replace(section, name=f"added-{name}")
-        except SettingsError as e:
-            yield Section(f"added-{name}", name, [Text(str(e), "tag")])
-        except Exception as e:
-            text = f"The report section {name!r} fails at {raised(e)}: {type(e).__name__}: {e}"
-            yield Section(f"added-{name}", name, [Text(text, "tag")])
 
 
 def _cards(page: Page, level: str = EVERY) -> list[Card]:
@@ -302,7 +179,7 @@ def _level(page: Page, name: str, number: int) -> Section:
         [
             Cards(_cards(page, name), brief=True) if len(page.levels) > 1 and not page.addresses else None,
             Gallery("map", [_figure(p) for p in drawn]),
-            Legend(page.most[name], name in page.health, _marked(page, [name])) if drawn else None,
+            Legend(page.most[name], page.signs.get(name, frozenset()), _marked(page, [name])) if drawn else None,
             Lines(page.routes.get(name, ())),
             None
             if page.is_pair
@@ -395,5 +272,6 @@ def _versions(page: Page) -> Section:
         return level_pairs.section(page.versions)
     drawn = [[_figure(p) for p in page.pictures if p.kind == "map" and p.level == name] for name in page.levels]
     marked = _marked(page, page.levels)
-    legend = Legend(max(page.most.values()), bool(page.versions.health), marked) if drawn and drawn[0] else None
+    signs = frozenset[str]().union(*page.signs.values())
+    legend = Legend(max(page.most.values()), signs, marked) if drawn and drawn[0] else None
     return versions.section(page.versions, zip(*drawn, strict=False), legend)

@@ -9,7 +9,7 @@ again.
 
 Only the children whose choices exist in the current world can be selected; the others are marked DONE until then. As in
 `open_loop`, a node can therefore get more children than it has choices at first, and LEFT holds the number of free
-slots in its block. No node is ever closed.
+slots in its block. Only nodes at which the game fails are ever closed.
 """
 
 from __future__ import annotations
@@ -19,9 +19,21 @@ from persona_evo.search.expansion import child_by
 from persona_evo.search.layout import NO_ROOM, NODES, SLOTS
 from persona_evo.search.mcts import enter
 from persona_evo.search.open_loop import make_room
-from persona_evo.search.prefixes import FULL, Prefixes, draws_next, is_wide, make, pending, plant, select, settle
+from persona_evo.search.prefixes import (
+    FULL,
+    PATIENCE,
+    Prefixes,
+    draws_next,
+    is_wide,
+    make,
+    pending,
+    plant,
+    select,
+    settle,
+)
 from persona_evo.search.tree import (
     ACTION,
+    DEAD,
     DEPTH,
     DONE,
     FIRST,
@@ -81,11 +93,12 @@ def count_fresh(work: Prefixes, slot: int, count: int) -> int:
 def without_result(work: Prefixes, slot: int, count: int) -> int:
     """Return a child by one of `count` choices that has no result and no rollout under way, NOBODY if there is none.
 
-    Its rollout was of no use.
+    Its rollout was of no use. A child that is given up is left out.
     """
     tree, links, first = work.search.tree, work.search.tree.links, work.search.tree.links[slot, FIRST]
     for child in range(first, first + links[slot, KIDS]):
         used = links[child, VISITS] + links[child, pending(tree.columns)]
+        used += links[child, STATUS] & DEAD
         if used == 0 and tree.nodes[links[child, NODE], ACTION] < count:
             return child
     return NOBODY
@@ -225,6 +238,16 @@ def back_up_open(work: Prefixes, node: int) -> int:
 def withdraw(work: Prefixes, node: int) -> int:
     """Stop counting a rollout from a node as under way."""
     settle(work, node)
+    return 0
+
+
+@entry
+def lose_open(work: Prefixes, node: int) -> int:
+    """Take in that the game failed in a rollout. A node at which it has only failed is given up, in all worlds."""
+    links, slot = work.search.tree.links, work.search.tree.nodes[node, SLOT]
+    work.losses[node] += 1
+    if links[slot, VISITS] == 0 and work.losses[node] >= PATIENCE:
+        links[slot, STATUS] |= DEAD
     return 0
 
 

@@ -28,6 +28,7 @@ from persona_evo.search.open_prefixes import (
     back_up_open,
     descend_open,
     learn_counts,
+    lose_open,
     plant_open,
     prefix_in,
     withdraw,
@@ -260,6 +261,10 @@ class OpenPrefixEngine(PrefixEngine):
     def withdraw(self, node: int) -> None:
         """Stop counting a rollout from a node as under way."""
         withdraw(self._handle, node)
+
+    def lose_open(self, node: int) -> None:
+        """Take in that the game failed in a rollout from a node (see `open_prefixes.lose_open`)."""
+        lose_open(self._handle, node)
 
     def adopt(self, node: int, choice: int, count: int, utility: float) -> int:
         """Add a drawn choice to the tree, with its result (see `open_prefixes.adopt`)."""

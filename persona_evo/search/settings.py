@@ -147,6 +147,8 @@ class SearchSettings:
         selection_rule: the name of a `selection_rules.SelectionRule`, which chooses the child to descend to and takes
             the tree policy as its prior. It is for searches without lists. "" selects by the tree policy itself.
         rollout_policy: the name of a `rollouts.RolloutPolicy`, or "random" for the game's own rollouts.
+        seeds: how many game seeds a search of a connected game averages over, because the player cannot know what the
+            level's seed decides; 0 for a player who knows it. None for what the game's description says.
         tolerance: a share of |best utility|. Among the plans within it, a search shows the route that its seed draws.
     """
 
@@ -166,6 +168,7 @@ class SearchSettings:
     tolerance: float = 0.0
     selection_rule: str = ""
     rollout_policy: str = "random"
+    seeds: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("rollout", "horizon"):
@@ -183,6 +186,8 @@ class SearchSettings:
                 raise SettingsError(
                     f"search setting {name!r}", found=repr(value), expected=f"a whole number from {low} to {high}"
                 )
+        if self.seeds is not None:
+            object.__setattr__(self, "seeds", limits.whole(self.seeds, "the number of seeds", 0, limits.MOST_SEEDS))
         if not isinstance(self.variant, str):
             raise SettingsError("search setting 'variant'", found=repr(self.variant), expected="a name")
         for name, of in (("finish", "the budget"), ("hedge", "the iterations"), ("tolerance", "the best utility")):
@@ -233,6 +238,10 @@ class SearchSettings:
                     hint=f"leave {name} out",
                 )
 
+    def for_persona(self, seeds: int | None) -> SearchSettings:
+        """Return these settings with the `seeds` of a persona, unless they have their own."""
+        return self if seeds is None or self.seeds is not None else dataclasses.replace(self, seeds=seeds)
+
     @classmethod
     def paper(cls) -> SearchSettings:
         """Return the settings of the paper and the original code."""
@@ -281,6 +290,8 @@ class SearchSettings:
     def to_dict(self) -> dict[str, object]:
         """Return the settings as plain data."""
         values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        if self.seeds is None:
+            del values["seeds"]
         return {"preset": self.preset_name, **values, "lists": [one.to_dict() for one in self.lists]}
 
     @classmethod

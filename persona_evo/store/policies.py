@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from persona_evo import limits
 from persona_evo.agents.skill import skill_from_dict
 from persona_evo.arguments import checked_fields
 from persona_evo.errors import FormulaError, Place, PolicyError, SettingsError, unknown
@@ -22,6 +23,7 @@ from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game
 from persona_evo.jobs import files, json_text, schema
+from persona_evo.limits import is_label
 from persona_evo.personas.lists import FIELDS, OpenList, how_many, readable
 from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES, TreePolicy, plan_variables, variables
 from persona_evo.words import counted
@@ -112,6 +114,10 @@ class Policy:
     source: str = ""
     digest: str = field(default="", compare=False)
     file: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        for text in (self.name, self.game, self.persona, self.priority):
+            limits.label(text, "a policy, its game, persona or metric")
 
     @property
     def best(self) -> str:
@@ -206,6 +212,9 @@ def from_dict(data: dict[str, Any], text: str, source: str) -> Policy:
     r = schema.Reader(data, text, source, PolicyError)
     names = [f.name for f in dataclasses.fields(Policy) if f.name != "file"]
     r.only(["schema", *names])
+    for key in ("name", "game", "persona", "priority"):
+        if not is_label(r.text_of(key, "")):
+            raise r.fail("is not on one line", key, found=data[key], expected="a name without control characters")
     policy = Policy(
         name=r.text_of("name"),
         game=r.text_of("game"),
@@ -295,7 +304,7 @@ def _game(name: str) -> Game | None:
 
 def _check(policy: Policy, r: schema.Reader) -> None:
     if not policy.name:
-        raise r.fail("is empty", "name", expected="a name")
+        raise r.fail("is empty", "name", found="", expected="a name")
     if policy.skill:
         r.made("skill", skill_from_dict)
     _check_origin(r)
@@ -320,7 +329,7 @@ def _check(policy: Policy, r: schema.Reader) -> None:
     game = _game(policy.game)
     known = None if game is None else (*variables(game), *plan_variables(game))
     if not policy.formula and (policy.kind == "formula" or policy.simplified):
-        raise r.fail("is empty", "formula", expected="a formula")
+        raise r.fail("is empty", "formula", found="", expected="a formula")
     for key in ("formula", "simplified", "utility"):
         text = getattr(policy, key)
         if text:
@@ -369,12 +378,18 @@ def _check_own(formula: Formula, r: schema.Reader, key: str, game: Game | None) 
 def foreign(policy: Policy, game: str) -> PolicyError:
     return PolicyError(
         f"policy {policy.name!r} belongs to another game",
-        place=_place(policy.file),
+        place=_place(policy.file, "game"),
         found=policy.game,
         expected=game,
         hint=f"add --game {policy.game}" if policy.game in registry.names() else "add --game and the file of that game",
     )
 
 
-def _place(file: str) -> Place | None:
-    return Place(file) if file else None
+def _place(file: str, key: str) -> Place | None:
+    """Return the place of a key in a policy's file, None without a file."""
+    if not file:
+        return None
+    try:
+        return json_text.locate(Path(file).read_text(encoding="utf-8"), (key,), file)
+    except (OSError, ValueError):  # it has gone since it was read
+        return Place(file)

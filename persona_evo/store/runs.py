@@ -344,6 +344,17 @@ def _repair(path: Path, checkpoint: Checkpoint | None) -> None:
     last, number = -1, 0
     for row, place in _rows(path, checkpoint.journal):
         last, number = row["generation"], place.line
+    with open(path, "rb") as f:
+        f.seek(max(0, checkpoint.journal - 1))
+        end = f.read(1)
+    if end not in (b"", b"\n"):
+        raise RunError(
+            "the journal is damaged",
+            place=Place(str(path), number + 1),
+            found=f"a line that does not end at byte {checkpoint.journal}",
+            expected="the line that the checkpoint was written after",
+            hint=json_text.RESTORE,
+        )
     if last != checkpoint.generation:
         raise RunError(
             "the journal does not match the checkpoint",

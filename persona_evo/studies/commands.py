@@ -66,7 +66,7 @@ def check_running(args: argparse.Namespace, frozen: Sequence[str], free: str = "
     for name in (*frozen, "seed", "out", "quick"):
         if getattr(args, name) not in (None, False):
             raise SettingsError(
-                f"--{name.replace('_', '-')} does not go with --resume",
+                f"--{name.replace('_', '-')} cannot be combined with --resume",
                 expected=free + given,
                 hint="a reproduction takes everything else from its folder",
             )

@@ -87,6 +87,6 @@ def settings(folder: Path, study: str, make: Callable[..., T]) -> T:
             "the reproduction's file is damaged",
             place=Place(str(folder / CONFIG)),
             found=str(e).partition("\n")[0],
-            expected="the file as this program wrote it",
+            expected="a file written by this program",
             hint=json_text.RESTORE,
         ) from e

@@ -52,7 +52,7 @@ def test_levels_are_drawn_from_the_seed_and_kept(few: None, tmp_path: Path, caps
     made = run(capsys, *given, "--out", tmp_path / "a")
     assert made.code == 0, made.err
     assert "generating levels (train): 3 of 3" in made.err and "generate:" not in made.out
-    assert "runner on 3 levels, 3 drawn for each generation" in made.err and "on the validation set" in made.err
+    assert "runner on 3 levels, 3 drawn for each generation" in made.err and "in validation" in made.err
     headline = r"^training fitness \S+, validation \S+, held-out utility \S+ \(\S+ of the best known\)$"
     assert re.search(headline, made.out, re.M)
     assert "1 trial per level of the validation set on new seeds" in made.out

@@ -141,7 +141,7 @@ def test_what_does_not_go_with_a_skill_is_refused(
 
 def test_a_resumed_run_has_its_skill_from_its_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     refused = run(capsys, "evolve", "--resume", tmp_path, "--skill", "casual")
-    assert refused.code == 2 and "--skill does not go with --resume" in refused.err
+    assert refused.code == 2 and "--skill cannot be combined with --resume" in refused.err
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def test_the_whole_command(tmp_path: Path, levels: Path, capsys: pytest.CaptureF
         ("--skill novice,novice", "named twice"),
         ("--skill novice --game puyo --agent mover", "cannot have a level of skill"),
         ("--skill novice --game colosseum", "single-player games"),
-        ("--resume somewhere --skill novice", "do not go with --resume"),
+        ("--resume somewhere --skill novice", "cannot be combined with --resume"),
         ("--calibrate nothing.csv", "there is no such file"),
     ],
 )

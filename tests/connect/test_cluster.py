@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import socket
 import time
@@ -14,11 +15,16 @@ from typing import Any
 import pytest
 
 from persona_evo.errors import SettingsError
-from persona_evo.games import registry
+from persona_evo.evolve.fitness import Fitness
+from persona_evo.evolve.fitness_spec import FitnessSpec
+from persona_evo.formula import parse
+from persona_evo.games import cluster_games, registry
+from persona_evo.games.cluster_games import Home, given_to, playing
 from persona_evo.games.core import RUNNING
-from persona_evo.playtest import cluster_games
-from persona_evo.playtest.cluster_games import Home, playing
+from persona_evo.games.outside import closing_outside
+from persona_evo.jobs.workers import Workers
 from persona_evo.playtest.records import Playthrough
+from persona_evo.search.settings import Budget, SearchSettings
 from tests.cli.tool import run
 from tests.connect.driving import describe, faulty, games, none_left
 from tests.connect.test_game import CLIMBER, TABLES
@@ -88,6 +94,51 @@ def test_each_worker_plays_with_its_own_game_and_finds_the_same(
     assert none_left(tmp_path), "the cluster lives on, its games do not"
 
 
+def test_fitness_is_measured_in_the_cluster_and_is_the_same(file: Path, address: str) -> None:
+    game = registry.get(str(file))
+    levels = [game.load(name, name) for name in ("short@1", "short@2")]
+    spec = FitnessSpec.of(str(file), levels, parse("SCORE", game.symbols), SearchSettings.single(), Budget(15))
+    formulas, seeds = ["HEIGHT", "TURN - HEIGHT", "R + sqrt(1 / N)"], [[[1, 2], [3, 4]]] * 3
+    with closing_outside(game):
+        alone = Fitness(spec, Workers(1)).trials(formulas, seeds, 0, 2)
+    starters(file)
+    with closing_outside(game), Workers(2, "dask", address) as workers, given_to(workers, game, str(file)) as home:
+        spread = Fitness(replace(spec, home=home), workers).trials(formulas, seeds, 0, 2)
+        pids = set(workers.everywhere(_pid, None))
+    assert spread == alone and [len(case) for cases in spread for case in cases or ()] == [2] * 6
+    assert len({pid for above in starters(file) for pid in above & pids}) == 2, "both workers have started games"
+
+
+async def _pid(_: None) -> int:
+    return os.getpid()
+
+
+@pytest.mark.slow
+def test_an_evolution_plays_in_the_cluster_and_finds_the_same(
+    file: Path, tmp_path: Path, address: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ("evolve", "--game", file, "--persona", "climber", "--levels", "short@1-2", "--iterations", 20, "--seed", 1)
+    sizes = ("--generations", 2, "--population", 6, "--islands", 1)
+    alone = run(capsys, *line, *sizes, "--out", tmp_path / "alone")
+    assert alone.code == 0, alone.err
+    starters(file)
+    spread = run(
+        capsys, *line, *sizes, "--out", tmp_path / "spread", "--backend", "dask", "--address", address, "--jobs", 2
+    )
+    assert spread.code == 0, spread.err
+    with distributed.Client(address) as client:
+        workers = set(client.run(os.getpid).values())
+    assert {pid for above in starters(file) for pid in above & workers} == workers, "both have started games"
+    rows = [
+        [
+            {k: v for k, v in json.loads(line).items() if k not in ("timing", "crc")}
+            for line in next((tmp_path / name).glob("*/journal.jsonl")).read_text(encoding="utf-8").splitlines()
+        ]
+        for name in ("alone", "spread")
+    ]
+    assert rows[0] == rows[1] and len(rows[0]) >= 2 and none_left(tmp_path)
+
+
 @pytest.mark.slow
 def test_failures_in_workers_are_told_with_their_machine(
     tmp_path: Path, address: str, capsys: pytest.CaptureFixture[str]
@@ -128,7 +179,7 @@ def test_a_worker_with_another_version_refuses(file: Path) -> None:
         with pytest.raises(SettingsError, match="no such description"), playing("/no/such/game.toml", home):
             pass
     finally:
-        assert asyncio.run(cluster_games.released((str(file), home.playtest))) == []
+        assert asyncio.run(cluster_games.released((str(file), home.work))) == []
     with pytest.raises(SettingsError, match="has ended"), playing(str(file), home):
         pass
 
@@ -138,7 +189,7 @@ def test_a_game_that_starts_again_after_the_end_of_its_playtest_is_ended(file: P
     home = replace(Home.of(game), process="elsewhere.1")
     level = game.load("short", "short")
     with playing(str(file), home):
-        asyncio.run(cluster_games.released((str(file), home.playtest)))
+        asyncio.run(cluster_games.released((str(file), home.work)))
         assert none_left(file.parent), "it is ended while it is played"
         assert game.rules().over(level.tables, level.start) == RUNNING and games(file.parent), "play starts it again"
     assert none_left(file.parent, 5.0)

@@ -105,7 +105,7 @@ def test_a_policy_evolves_over_tcp_and_plays(described, tmp_path, capsys):
     policy = next(iter(made.glob("*policy*.json")), made)
     assert policies.read(policy).connected == {
         **{"rollout": "weights", "policy": "", "slots": 2, "constant": "outside"},
-        **{"widening": 16, "scores": "normalised", "horizon": 29_900, "max_decisions": 29_900},
+        **{"widening": 16, "priors": True, "scores": "normalised", "horizon": 29_900, "max_decisions": 29_900},
     }
     played = tmp_path / "played"
     done = run(

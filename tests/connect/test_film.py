@@ -98,6 +98,18 @@ def test_the_page_of_a_playtest_has_film_strips_and_its_results_are_the_same_wit
     assert none_left(tmp_path)
 
 
+def test_players_who_make_mistakes_have_film_strips_too(tmp_path, capsys):
+    file = climbing(tmp_path)
+    words = ("--personas", file.parent / "climber.toml", "--policy", "ucb1", "--skill", "novice", "--trials", 3)
+    told = run(
+        capsys, "playtest", "short@2", "--game", file, *words, "--seed", 3, "--jobs", 1, "--out", tmp_path / "out"
+    )
+    assert told.code == 0, told.err
+    found = strips(tmp_path / "out")
+    assert found and all(name.startswith("climber (novice) (") for name in found), found
+    assert all(re.match(r"3 of 3 · .*score", captions[-1]) for captions in found.values()) and none_left(tmp_path)
+
+
 def test_a_playtest_that_is_killed_between_two_pictures_asks_only_for_the_others(tmp_path, capsys):
     file = climbing(tmp_path)
     source = tmp_path / "ladder.py"
@@ -133,9 +145,9 @@ FAULTS = {
     "data = data[:40] + b'x' + data[41:]": "a picture is a damaged PNG file",
     "data += bytes(2**20)": "a frame is too large",
     "data = png(2049, 1, bytes(3 * 2049))": "a picture has too many pixels",
-    "depth = 7": "pictures came in a wrong order, or too many of them",
-    "depth = 6 - depth": "pictures came in a wrong order, or too many of them",
-    "depth = 0": "pictures came in a wrong order, or too many of them",
+    "depth = 7": "pictures came in the wrong order, or too many of them",
+    "depth = 6 - depth": "pictures came in the wrong order, or too many of them",
+    "depth = 0": "pictures came in the wrong order, or too many of them",
     "order = order._replace(id=order.id + 1)": "the game sent a PICTURE that no ROLLOUT under way asks for",
 }
 

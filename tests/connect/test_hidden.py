@@ -1,6 +1,7 @@
 """Games whose seed decides what the player cannot know: searches play with other seeds, and average over them."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -115,12 +116,36 @@ def test_wrong_descriptions_are_refused_with_their_place(tmp_path, capsys, lines
     assert refused.code == 2 and message in refused.err, refused.err
 
 
+def test_personas_and_options_say_with_how_many_seeds_to_search(tmp_path, capsys):
+    file, out = describe(tmp_path), tmp_path / "out"
+    for name, seeds in (("knows", 0), ("guesses", 4)):
+        text = f'game = "catacomb"\npriority = "GOLD"\nutility = "GOLD"\nseeds = {seeds}\n'
+        (tmp_path / f"{name}.toml").write_text(text, encoding="utf-8")
+    who = [tmp_path / "knows.toml", tmp_path / "guesses.toml"]
+    words = ("default@1-3", "--game", file, "--policy", "ucb1", "--trials", 1, "--iterations", 150, "--seed", 1)
+    played = run(capsys, "playtest", *words, "--personas", f"{who[0]},{who[1]}", "--jobs", 1, "--out", out)
+    assert played.code == 0, played.err
+    page = (out / "index.html").read_text(encoding="utf-8")
+    assert "searched with 0 (knows), 4 (guesses) seeds other than the level" in page, played.err
+    records = [json.loads(line) for line in (out / "traces.jsonl").read_text(encoding="utf-8").splitlines()]
+    gold = {name: sum(r["utility"] for r in records if r["persona"] == name) for name in ("knows", "guesses")}
+    assert gold["knows"] > gold["guesses"] + 10, gold
+    one = ("connect", "search", file, "--iterations", 100, "--seed", 1, "--persona", who[0])
+    assert "best known" in run(capsys, *one).out
+    assert "moves searched with 4 other seeds" in run(capsys, *one, "--seeds", 4).out
+    refused = run(capsys, "playtest", "test01", "--personas", "runner", "--seeds", 4)
+    assert refused.code == 2 and "seeds are for connected games" in refused.err and none_left(tmp_path), refused.err
+
+
 def test_a_game_without_seeds_is_refused(tmp_path, capsys):
     file = describe(tmp_path, *HIDDEN)
     source = tmp_path / "catacomb.py"
     source.write_text(source.read_text().replace('capabilities=("seed",)', "capabilities=()"))
     refused = run(capsys, "connect", "search", file, "--iterations", 10)
     assert refused.code == 2 and "catacomb.toml:2:1: the game does not take seeds" in refused.err, refused.err
+    file.write_text('game = "catacomb.py"', encoding="utf-8")
+    refused = run(capsys, "connect", "search", file, "--iterations", 10, "--seeds", 2)
+    assert refused.code == 2 and "the game does not take seeds" in refused.err, refused.err
 
 
 class Played:
@@ -176,6 +201,20 @@ def test_playthroughs_in_which_the_game_fails_count_as_failed_and_are_reported(t
     assert "no hall 4" in again.out, again.err
     shown = run(capsys, "runs", "show", out, "--trace", 1, "--game", file)
     assert shown.code == 0 and "the game failed after" in shown.out, shown.err
+
+
+def test_a_choice_with_which_the_game_fails_in_every_world_is_given_up(tmp_path):
+    file, source = describe(tmp_path, *HIDDEN, "slots = 3"), tmp_path / "catacomb.py"
+    chosen = "catacomb.choose(client.select(catacomb.choices()))\n"
+    failing = "choice = client.select(catacomb.choices())\n        if choice == 1: raise ValueError('no moon')\n"
+    text = source.read_text(encoding="utf-8").replace(chosen, f"{failing}        catacomb.choose(choice)\n")
+    source.write_text(text, encoding="utf-8")
+    search, orders = played(file)
+    assert search.stopped == "budget" and 1 not in [choice for choice, _ in search.best.trace]
+    tried = Counter(tuple(c for c, _ in p.unpack(order.choices)) for order in orders if order.game_seed != 3)
+    failing = [number for choices, number in tried.items() if choices[-1:] == (1,)]
+    assert failing and max(failing) <= 4, tried  # two tries in each of two searches for moves
+    assert nothing_is_pending(search) and none_left(tmp_path)
 
 
 FRAGILE = """

@@ -42,10 +42,10 @@ def test_the_race_of_the_finalists_finds_who_was_only_unlucky_on_the_validation_
     truth = {f"{0.1 * k:.1f} * A": 0.5 for k in range(1, 8)} | {"0.8 * A": 0.9}
     hall = [member(formula, 0.75 if worth == 0.5 else 0.72) for formula, worth in truth.items()]
     ask = Noisy(truth.__getitem__)
-    assert tuning.finalist(hall, SETTINGS, 1, LEVELS, ask).formula == "0.8 * A"
+    assert tuning.finalist(hall, SETTINGS, 1, LEVELS, VALIDATION, ask).formula == "0.8 * A"
     assert ask.spent == tuning.race_size(VALIDATION)
     assert max(ask.cases) < LEVELS, "the race is run on levels to train on"
-    assert tuning.finalist(hall[:1], SETTINGS, 1, LEVELS, Noisy(truth.__getitem__)) is hall[0]
+    assert tuning.finalist(hall[:1], SETTINGS, 1, LEVELS, VALIDATION, Noisy(truth.__getitem__)) is hall[0]
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -352,7 +352,7 @@ def test_the_command_plays_prints_and_goes_on(tmp_path: Path, capsys: pytest.Cap
         (["match", "colosseum", "uct", "random", "--games", "3", "--swap"], "must be even"),
         (["match", "colosseum", "uct", "random", "--levels", "nope"], "check the spelling and the current folder"),
         (["match", "colosseum", "uct", str(Path(__file__).parent) + "/x.py"], "there is no such program"),
-        (["match", "colosseum", "uct", "random", "--levels", "all", "--size", "6"], "goes with one level"),
+        (["match", "colosseum", "uct", "random", "--levels", "all", "--size", "6"], "replace the size of one level"),
     ],
 )
 def test_wrong_commands_are_told(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -105,7 +105,7 @@ def test_what_cannot_be_drawn_is_told(folder: Path, tmp_path: Path, capsys: pyte
         assert main(["match", "replay", *words]) == 2
         assert said in capsys.readouterr().err
     assert main(["match", "colosseum", "random", "two_ply", "--number", "1"]) == 2
-    assert "goes with replay" in capsys.readouterr().err
+    assert "is only for replay" in capsys.readouterr().err
 
 
 def test_a_record_that_comes_to_another_end_is_refused(folder: Path) -> None:

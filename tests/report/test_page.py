@@ -24,7 +24,7 @@ from persona_evo.playtest.requirement import Check
 from persona_evo.playtest.summaries import summarise
 from persona_evo.report import charts, folder, maps, page, pages
 from persona_evo.report import versions as drawn_versions
-from persona_evo.report.page import Page, Picture
+from persona_evo.report.page_content import Page, Picture
 from persona_evo.report.pages import Document, Facts, Figure, Folded, Grid, Lines, Section, Text
 from persona_evo.report.tables import Table
 from tests.playtest.makers import INFOS, drawn, group, reading

@@ -85,6 +85,7 @@ def test_a_run_killed_before_its_first_checkpoint_begins_again(tmp_path: Path) -
         ("journal.jsonl", lambda t: t[: len(t) // 2], "lacks lines"),
         ("journal.jsonl", lambda t: t.replace('"generation": 1', '"generation": 0'), "journal.jsonl:3: the line was"),
         ("journal.jsonl", lambda t: t.replace('"best": 0.0', '"best": 0.1'), "journal.jsonl:1: the line was damaged"),
+        ("journal.jsonl", lambda t: t[:-30] + "7 bytes" + t[-30:], "journal.jsonl:4: the journal is damaged"),
         ("journal.jsonl", lambda t: t[:-10] + "x" * 9 + "\n", r"journal.jsonl:4:\d+: a line of the journal cannot"),
     ],
 )

@@ -58,6 +58,8 @@ def test_whole_then_torn_and_resumed(
     trees = rows(out / "tables" / "trees.csv")
     assert {(r["size"], r["report_breadth"]) for r in trees} >= {("6", "104.71"), ("12", "8.6")}
     pairs = rows(out / "tables" / "pairs.csv")
+    every = rows(out / "tables" / "games.csv")
+    assert len(every) == sum(int(row["games"]) for row in pairs) and {"start", "result"} <= every[0].keys()
     for r in pairs:
         assert int(r["wins"]) + int(r["ties"]) + int(r["losses"]) == int(r["games"]) > 0
     assert sum(r["match"] == "all" for r in pairs) == 36 and sum(r["match"].startswith("c-") for r in pairs) == 18
@@ -85,8 +87,8 @@ def test_whole_then_torn_and_resumed(
         ("--iterations 9", "from 10 to"),
         ("--seconds 0", "above 0"),
         ("--resume nowhere", "not the folder of a reproduction"),
-        ("--resume nowhere --seconds 1", "--seconds does not go with --resume"),
-        ("--resume nowhere --seed 1", "--seed does not go with --resume"),
+        ("--resume nowhere --seconds 1", "--seconds cannot be combined with --resume"),
+        ("--resume nowhere --seed 1", "--seed cannot be combined with --resume"),
         ("--address localhost:1", "no such option"),
         ("--quick --out taken", "cannot be made"),
     ],

@@ -16,7 +16,15 @@ from persona_evo.evolve.setting import SLOW
 from persona_evo.jobs.progress import Progress
 from persona_evo.store import policy_library
 from persona_evo.studies.evolution import study
-from persona_evo.studies.evolution.settings import EVOLUTION, SEEDED, MethodCell, StudySettings, evolution_of, lines
+from persona_evo.studies.evolution.settings import (
+    EVOLUTION,
+    SEEDED,
+    SETTINGS,
+    MethodCell,
+    StudySettings,
+    evolution_of,
+    lines,
+)
 from tests.cli.tool import command, environment, run, typed
 from tests.shared import ROOT, hear_ctrl_c
 
@@ -195,3 +203,13 @@ def test_the_lines_written_by_hand() -> None:
 
 def test_casual_play_has_the_settings_of_a_run_whose_playthroughs_are_slow() -> None:
     assert evolution_of("casual", SEEDED).to_dict().items() >= SLOW.items()
+
+
+def test_the_help_names_the_numbers_that_are_used(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        run(capsys, "reproduce", "evolution", "--help")
+    text = " ".join(capsys.readouterr().out.split())
+    usual = {name: setting.playthroughs for name, setting in SETTINGS.items()}
+    assert f"default: {usual['single']} with a single list, {usual['planner-300']} and" in text
+    assert f"{usual['planner-1000']} in the planner, {usual['casual']} from move to move" in text
+    assert f"to compare on (default: {StudySettings().held_out})" in text

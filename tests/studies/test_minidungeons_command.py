@@ -201,8 +201,8 @@ def test_cross_tables(levels: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
         ("reproduce minidungeons --for soon", "not a duration"),
         ("reproduce minidungeons --population 7", "multiple of islands"),
         ("reproduce minidungeons --resume nowhere", "not the folder of a reproduction"),
-        ("reproduce minidungeons --resume nowhere --trials 3", "--trials does not go with --resume"),
-        ("reproduce minidungeons --resume nowhere --quick", "--quick does not go with --resume"),
+        ("reproduce minidungeons --resume nowhere --trials 3", "--trials cannot be combined with --resume"),
+        ("reproduce minidungeons --resume nowhere --quick", "--quick cannot be combined with --resume"),
         ("reproduce minidungeons --quick --out taken", "cannot be made"),
     ],
 )

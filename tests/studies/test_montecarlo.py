@@ -36,7 +36,8 @@ def test_the_thesis_experiments_in_small(tmp_path: Path, capsys: Capture) -> Non
     other = run(capsys, *small, "--seed", 2)
     assert other.code == 2 and "found: other seed 1\n" in other.err and "--resume" in other.err
     assert (
-        "--seed does not go with --resume" in run(capsys, "reproduce", "montecarlo", "--resume", out, "--seed", 2).err
+        "--seed cannot be combined with --resume"
+        in run(capsys, "reproduce", "montecarlo", "--resume", out, "--seed", 2).err
     )
 
 

@@ -143,8 +143,8 @@ def test_every_cell_has_a_name_of_its_own() -> None:
         ("--drops 5", "from 10 to 150"),
         ("--clock 0", "from 1 to"),
         ("--resume nowhere", "not the folder of a reproduction"),
-        ("--resume nowhere --games 3", "--games does not go with --resume"),
-        ("--resume nowhere --quick", "--quick does not go with --resume"),
+        ("--resume nowhere --games 3", "--games cannot be combined with --resume"),
+        ("--resume nowhere --quick", "--quick cannot be combined with --resume"),
         ("--quick --out taken", "cannot be made"),
     ],
 )

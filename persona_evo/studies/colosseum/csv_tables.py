@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from persona_evo.matches import standings
+from persona_evo.report import match_tables
 from persona_evo.report.cell_comparisons import effect_fields
 from persona_evo.studies.colosseum import findings
 from persona_evo.studies.colosseum.findings import ReportVerdict, share
@@ -81,6 +82,10 @@ def pair_rows(m: ColosseumGames) -> list[dict[str, object]]:
                     }
                 )
     return rows
+
+
+def game_rows(m: ColosseumGames) -> list[dict[str, object]]:
+    return [{"match": name, **row} for name, records in m.played.items() for row in match_tables.game_rows(records)]
 
 
 def rating_rows(m: ColosseumGames) -> list[dict[str, object]]:

@@ -6,6 +6,7 @@
 | tables/claims.csv | each claim of the reports with the result |
 | tables/trees.csv | table 1: breadth, depth and nodes by board, in the report and here |
 | tables/pairs.csv | every pair of agents of every match: games, shares, tests, effect sizes, trees |
+| tables/games.csv | every game: from it, whatever compares agents can be computed again |
 | tables/ratings.csv | the round robin |
 | figures/c.svg | win rate against c |
 """
@@ -26,7 +27,7 @@ from persona_evo.report.tables import Table
 from persona_evo.report.written import WrittenReport
 from persona_evo.store.versions import versions
 from persona_evo.studies.colosseum import findings
-from persona_evo.studies.colosseum.csv_tables import claim_rows, pair_rows, rating_rows, tree_rows, verdict
+from persona_evo.studies.colosseum.csv_tables import claim_rows, game_rows, pair_rows, rating_rows, tree_rows, verdict
 from persona_evo.studies.colosseum.findings import YES, ReportVerdict, TreeShape, name_of, share
 from persona_evo.studies.colosseum.matches import (
     ALL,
@@ -85,6 +86,7 @@ def write(m: ColosseumGames, progress: Callable[[str], None] | None = None) -> W
         ("claims", claim_rows(m, said)),
         ("trees", tree_rows(m)),
         ("pairs", pair_rows(m)),
+        ("games", game_rows(m)),
         ("ratings", rating_rows(m)),
     ):
         csv_rows.write_csv(m.folder / "tables" / f"{name}.csv", rows)

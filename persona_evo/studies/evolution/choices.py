@@ -201,7 +201,7 @@ def _run(row: dict[str, Any], path: Path, number: int) -> MethodRun:
         raise RunError(
             "this run cannot be read",
             place=Place(str(path), number),
-            expected="a line as this program wrote it",
+            expected="a line written by this program",
             hint="delete the line; the run is made again",
         ) from e
     return found

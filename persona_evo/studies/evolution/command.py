@@ -45,14 +45,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--playthroughs",
         type=whole(60, 10_000_000),
         metavar="N",
-        help="playthroughs of each run (default: 6000 with a single list, 8000 and 7000 in the planner, 2000 "
+        help="playthroughs of each run (default: 16000 with a single list, 8000 and 7000 in the planner, 4000 "
         "from move to move)",
     )
     parser.add_argument(
         "--training", type=whole(1, 10_000), metavar="N", help="generated levels to train on (default: 200)"
     )
     parser.add_argument(
-        "--held-out", type=whole(1, 10_000), metavar="N", help="generated levels to compare on (default: 100)"
+        "--held-out", type=whole(1, 10_000), metavar="N", help="generated levels to compare on (default: 200)"
     )
     parser.add_argument("--paper", type=filled, metavar="FOLDER", help="the paper's maps, for further comparisons")
     parser.add_argument(

@@ -32,7 +32,7 @@ def check_evolution(folder: Path, expected: Mapping[str, Any]) -> None:
             place=Place(str(folder / runs.CONFIG)),
             found=other[0],
             expected=other[1],
-            hint="put the right folder there, or delete this one; it will then be made again",
+            hint="restore the right folder, or delete this one, which is then made again",
         )
 
 

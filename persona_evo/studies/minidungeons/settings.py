@@ -295,7 +295,7 @@ def reopen(folder: Path) -> tuple[DungeonSettings, list[Level]]:
             "the reproduction's file is damaged",
             place=Place(path),
             found=str(e).partition("\n")[0],
-            expected="the file as this program wrote it",
+            expected="a file written by this program",
             hint=json_text.RESTORE,
         ) from e
     if version != game.version:

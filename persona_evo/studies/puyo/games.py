@@ -108,7 +108,7 @@ def _played(row: Row, place: Place) -> PuyoGame:
             "a game cannot be read",
             place=place,
             found=str(row)[:80],
-            expected="a line as this program wrote it",
+            expected="a line written by this program",
             hint=LINES.hint,
         ) from e
 

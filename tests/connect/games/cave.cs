@@ -54,8 +54,8 @@ internal sealed class Cave : IForwardModel
             made = 0;
         }
         for (; Count > 0; Apply(session.Select(Count)))
-            session.ReportMetric("ST", made);
-        session.ReportMetric("ST", made);
+            session.ReportFrom(this);
+        session.ReportFrom(this);
         session.SupplyOutcome(Score);
     }
 }

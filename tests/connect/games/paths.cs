@@ -117,21 +117,15 @@ internal sealed class Paths : IWeightedModel, ISeededModel
     private void Play(PlaytestSession session, Action<int> tell = null)
     {
         Begin(session.GameSeed);
-        Report(session);
+        session.ReportFrom(this);
         while (Count > 0)
         {
             int choice = session.Select(Count, Weights());
             if (tell != null)
                 tell(choice);
             Apply(choice);
-            Report(session);
+            session.ReportFrom(this);
         }
         session.SupplyOutcome(Score);
-    }
-
-    private void Report(PlaytestSession session)
-    {
-        session.ReportMetric("KEY", key);
-        session.ReportMetric("ST", made);
     }
 }

@@ -22,9 +22,12 @@ namespace PersonaEvo.Playtest.Games.Roguelike2d
             Game.Choose(choice);
         }
 
+        /// <summary>The metrics of <see cref="Metrics.All"/>, then the column and the row from the top.</summary>
         public void Measure(double[] values)
         {
             Game.Measure(values);
+            values[Metrics.All.Length] = Game.Cell % Roguelike.Side;
+            values[Metrics.All.Length + 1] = Roguelike.Side - 1 - Game.Cell / Roguelike.Side;
         }
 
         public object Save() => Game.Copy();

@@ -58,30 +58,23 @@ namespace PersonaEvo.Playtest.Games.Roguelike2d
         private static void Once(PlaytestSession session, Model model)
         {
             var settings = new Settings(session);
-            var values = new double[Metrics.All.Length];
             if (!session.TryRestore())
             {
                 model.Start(new Roguelike(settings.Days, settings.Variant, settings.Player, session.GameRandom));
-                Report(session, model.Game, values);
+                Report(session, model);
             }
             while (!model.Game.Over)
             {
-                int choice = session.Select(model.Game.Count, model.Game.Weights);
-                model.Game.Choose(choice);
-                Report(session, model.Game, values);
+                model.Apply(session.Select(model.Count, model.Weights()));
+                Report(session, model);
             }
             session.SupplyOutcome(model.Game.Reward);
         }
 
-        private static void Report(PlaytestSession session, Roguelike game, double[] values)
+        private static void Report(PlaytestSession session, Model model)
         {
-            game.Measure(values);
-            for (int k = 0; k < values.Length; k++)
-                session.ReportMetric(Metrics.All[k].Symbol, values[k]);
-            session.ReportMetric("X", game.Cell % Roguelike.Side);
-            session.ReportMetric("Y", Roguelike.Side - 1 - game.Cell / Roguelike.Side);
-            session.ReportScore(game.Reward);
-            session.ReportState(game.Hash());
+            session.ReportFrom(model);
+            session.ReportState(model.Game.Hash());
         }
     }
 }

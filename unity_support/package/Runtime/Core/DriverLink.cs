@@ -15,11 +15,15 @@ namespace PersonaEvo.Playtest
     /// <summary>The driver's address, and what else it put into the game's environment.</summary>
     public sealed class DriverAddress
     {
+        /// <summary>Where the driver listens.</summary>
         public string Host = "127.0.0.1";
+        /// <summary>The port there.</summary>
         public int Port;
+        /// <summary>The text that the greeting repeats.</summary>
         public string Nonce = "";
         /// <summary>The experiment's settings as JSON text.</summary>
         public string Settings = "{}";
+        /// <summary>The number of this process, from 0.</summary>
         public int Worker;
 
         /// <summary>

@@ -65,6 +65,7 @@ namespace PersonaEvo.Playtest
         /// <summary>Choices that a rollout makes at most.</summary>
         public int RolloutLength { get; private set; }
 
+        /// <summary>How rollouts choose.</summary>
         public RolloutRule Rollouts { get; private set; }
 
         /// <summary>The formula that rollouts choose by under RolloutRule.Policy, else null.</summary>

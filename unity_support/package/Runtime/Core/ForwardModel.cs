@@ -50,9 +50,16 @@ namespace PersonaEvo.Playtest
     /// <summary>A game that can only be started again from the beginning: see ReplayModel.</summary>
     public interface IReplayable
     {
+        /// <inheritdoc cref="IForwardModel.Count"/>
         int Count { get; }
+
+        /// <inheritdoc cref="IForwardModel.Score"/>
         double Score { get; }
+
+        /// <inheritdoc cref="IForwardModel.Apply"/>
         void Apply(int choice);
+
+        /// <inheritdoc cref="IForwardModel.Measure"/>
         void Measure(double[] values);
 
         /// <summary>Goes back to the start of this playthrough, with the same seed.</summary>
@@ -71,22 +78,29 @@ namespace PersonaEvo.Playtest
             this.game = game;
         }
 
+        /// <inheritdoc/>
         public int Count => game.Count;
+
+        /// <inheritdoc/>
         public double Score => game.Score;
 
+        /// <inheritdoc/>
         public void Apply(int choice)
         {
             game.Apply(choice);
             made.Add(choice);
         }
 
+        /// <inheritdoc/>
         public void Measure(double[] values)
         {
             game.Measure(values);
         }
 
+        /// <inheritdoc/>
         public object Save() => made.ToArray();
 
+        /// <inheritdoc/>
         public void Restore(object state)
         {
             var wanted = (int[])state;

@@ -7,9 +7,13 @@ namespace PersonaEvo.Playtest
     /// <summary>The numbers of PROTOCOL.md that both sides must agree on.</summary>
     public static class Protocol
     {
+        /// <summary>The version; another major one is refused.</summary>
         public const int Major = 1;
+        /// <summary>The minor version.</summary>
         public const int Minor = 0;
+        /// <summary>How the greeting begins.</summary>
         public const string Magic = "persona-evo";
+        /// <summary>What the greeting says of this library.</summary>
         public const string Library = "persona-evo-csharp 0.1.0";
         /// <summary>Longest payload of a frame, in bytes.</summary>
         public const int MostPayload = 16 * 1024 * 1024;
@@ -36,7 +40,17 @@ namespace PersonaEvo.Playtest
     }
 
     /// <summary>How a playthrough ended, as RESULT tells it.</summary>
-    public enum PlaythroughStatus : byte { Ok = 0, Truncated = 1, IllegalPrefix = 2, Exception = 3 }
+    public enum PlaythroughStatus : byte
+    {
+        /// <summary>The game came to its end.</summary>
+        Ok = 0,
+        /// <summary>As many decisions were made as the game declared, and one more was asked for.</summary>
+        Truncated = 1,
+        /// <summary>The driver's choices did not fit.</summary>
+        IllegalPrefix = 2,
+        /// <summary>The game's code failed.</summary>
+        Exception = 3
+    }
 
     internal enum MetricsWanted : byte { None = 0, Final = 1, EveryDecision = 2 }
 

@@ -19,15 +19,17 @@ namespace PersonaEvo.Playtest
             Players = new SortedSet<string>(StringComparer.Ordinal);
         }
 
-        /// <summary>Every level and player of the file, whether asked for or not.</summary>
+        /// <summary>Every level of the file, whether asked for or not.</summary>
         public SortedSet<string> Levels { get; private set; }
+        /// <summary>Every player of the file, whether asked for or not.</summary>
         public SortedSet<string> Players { get; private set; }
 
         /// <summary>Playthroughs counted.</summary>
         public int Playthroughs { get; private set; }
 
-        /// <summary>The smallest rectangle from (0, 0) that holds every cell.</summary>
+        /// <summary>The width of the smallest rectangle from (0, 0) that holds every cell.</summary>
         public int Width { get; private set; }
+        /// <summary>The height of this rectangle.</summary>
         public int Height { get; private set; }
 
         /// <summary>The most visits of a cell per playthrough.</summary>

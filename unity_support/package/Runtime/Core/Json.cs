@@ -5,13 +5,29 @@ using System.Text;
 
 namespace PersonaEvo.Playtest
 {
-    public enum JsonKind { Null, Bool, Number, String, Array, Object }
+    /// <summary>What a JSON value is.</summary>
+    public enum JsonKind
+    {
+        /// <summary>Nothing.</summary>
+        Null,
+        /// <summary>True or false.</summary>
+        Bool,
+        /// <summary>A number.</summary>
+        Number,
+        /// <summary>A text.</summary>
+        String,
+        /// <summary>Values in their order.</summary>
+        Array,
+        /// <summary>Values by their names.</summary>
+        Object
+    }
 
     /// <summary>A value of a JSON text. A missing member reads as Null, so chains of [] need no checks.</summary>
     public sealed class JsonValue
     {
         private static readonly List<JsonValue> NoItems = new List<JsonValue>();
         private static readonly Dictionary<string, JsonValue> NoMembers = new Dictionary<string, JsonValue>();
+        /// <summary>Stands for what is not there.</summary>
         public static readonly JsonValue Null = new JsonValue(JsonKind.Null);
 
         private readonly bool truth;
@@ -51,6 +67,7 @@ namespace PersonaEvo.Playtest
             members = value;
         }
 
+        /// <summary>What the value is.</summary>
         public JsonKind Kind { get; private set; }
 
         /// <summary>The items of an array, none for anything else.</summary>
@@ -69,10 +86,13 @@ namespace PersonaEvo.Playtest
             }
         }
 
+        /// <summary>A text; otherwise where it is none.</summary>
         public string AsString(string otherwise = "") => Kind == JsonKind.String ? text : otherwise;
 
+        /// <summary>A number; otherwise where it is none.</summary>
         public double AsDouble(double otherwise = 0.0) => Kind == JsonKind.Number ? number : otherwise;
 
+        /// <summary>True or false; otherwise where it is neither.</summary>
         public bool AsBool(bool otherwise = false) => Kind == JsonKind.Bool ? truth : otherwise;
 
         /// <summary>A whole number within an int; otherwise where it is none.</summary>

@@ -9,11 +9,19 @@ namespace PersonaEvo.Playtest
         private readonly StringBuilder text = new StringBuilder();
         private bool comma;
 
+        /// <summary>Begins an object.</summary>
         public JsonWriter BeginObject() => Open('{');
+
+        /// <summary>Ends an object.</summary>
         public JsonWriter EndObject() => Close('}');
+
+        /// <summary>Begins an array.</summary>
         public JsonWriter BeginArray() => Open('[');
+
+        /// <summary>Ends an array.</summary>
         public JsonWriter EndArray() => Close(']');
 
+        /// <summary>The name of a member, before its value.</summary>
         public JsonWriter Name(string name)
         {
             Value(name);
@@ -22,6 +30,7 @@ namespace PersonaEvo.Playtest
             return this;
         }
 
+        /// <summary>A text, or null.</summary>
         public JsonWriter Value(string value)
         {
             if (value == null)
@@ -48,11 +57,19 @@ namespace PersonaEvo.Playtest
             return Raw(finite ? value.ToString("R", CultureInfo.InvariantCulture) : "null");
         }
 
+        /// <summary>A whole number.</summary>
         public JsonWriter Value(long value) => Raw(value.ToString(CultureInfo.InvariantCulture));
+
+        /// <inheritdoc cref="Value(long)"/>
         public JsonWriter Value(ulong value) => Raw(value.ToString(CultureInfo.InvariantCulture));
+
+        /// <inheritdoc cref="Value(long)"/>
         public JsonWriter Value(int value) => Value((long)value);
+
+        /// <summary>True or false.</summary>
         public JsonWriter Value(bool value) => Raw(value ? "true" : "false");
 
+        /// <summary>What was written.</summary>
         public override string ToString() => text.ToString();
 
         private JsonWriter Raw(string written)

@@ -47,11 +47,13 @@ namespace PersonaEvo.Playtest
             scorer = new Scorer(policy.Formula, metrics);
         }
 
+        /// <inheritdoc/>
         public void Begin()
         {
             decisions = 0;
         }
 
+        /// <inheritdoc/>
         public int Choose(int count, double[] weights) => Lookahead.Best(model, scorer, decisions++, false);
     }
 }

@@ -6,7 +6,7 @@ namespace PersonaEvo.Playtest
     /// <summary>A number that the game reports of its state. Low and High are NaN if there is no bound.</summary>
     public sealed class MetricInfo
     {
-        public MetricInfo(string symbol, string name, double low, double high)
+        internal MetricInfo(string symbol, string name, double low, double high)
         {
             Symbol = symbol;
             Name = name;
@@ -14,10 +14,17 @@ namespace PersonaEvo.Playtest
             High = high;
         }
 
-        public string Symbol { get; private set; }
-        public string Name { get; private set; }
-        public double Low { get; private set; }
-        public double High { get; private set; }
+        /// <summary>How formulas call it.</summary>
+        public string Symbol { get; }
+
+        /// <summary>What it is, in words.</summary>
+        public string Name { get; }
+
+        /// <summary>The lowest value that it can have.</summary>
+        public double Low { get; }
+
+        /// <summary>The highest value that it can have.</summary>
+        public double High { get; }
     }
 
     /// <summary>The metrics that a game declared, with their present values. They are 0 at the start of a playthrough.</summary>

@@ -8,6 +8,7 @@ namespace PersonaEvo.Playtest
     [Flags]
     public enum Abilities
     {
+        /// <summary>Nothing.</summary>
         None = 0,
         /// <summary>All its chance comes from GameSeed, which every BeginPlaythrough sets.</summary>
         Seed = 1,
@@ -71,9 +72,16 @@ namespace PersonaEvo.Playtest
             TakeSettings(JsonValue.Null);
         }
 
-        public string Game { get; private set; }
-        public string Version { get; private set; }
-        public int MaxDecisions { get; private set; }
+        /// <summary>The game's name.</summary>
+        public string Game { get; }
+
+        /// <summary>The game's version.</summary>
+        public string Version { get; }
+
+        /// <summary>Decisions of a playthrough at most.</summary>
+        public int MaxDecisions { get; }
+
+        /// <summary>What the driver may ask for beyond plain playthroughs; set before Connect.</summary>
         public Abilities Abilities { get; set; }
 
         /// <summary>Whether the game was started by a driver, which then makes the choices.</summary>
@@ -238,10 +246,21 @@ namespace PersonaEvo.Playtest
             Select(count, weights == null ? null : Array.ConvertAll(weights, w => (double)w));
 
         /// <summary>Reports the value of a metric from now on. It is 0 at the start of every playthrough.</summary>
-        /// <exception cref="ArgumentException">The metric is not declared, or the value is no finite number of 32 bits.</exception>
+        /// <exception cref="ArgumentException">No such metric is declared, or the value is no finite f32.</exception>
         public void ReportMetric(string symbol, double value)
         {
             metrics.Set(symbol, value);
+        }
+
+        /// <summary>Reports all metrics and the score as a model measures them in its present state.</summary>
+        /// <exception cref="ArgumentException">A value is no finite number of 32 bits, or the score is not finite.</exception>
+        public void ReportFrom(IForwardModel model)
+        {
+            var values = new double[metrics.Count];
+            model.Measure(values);
+            for (int i = 0; i < values.Length; i++)
+                metrics.Set(Symbols[i], values[i]);
+            ReportScore(model.Score);
         }
 
         /// <summary>Returns the value that was reported last for a metric.</summary>

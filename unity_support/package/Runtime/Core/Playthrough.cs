@@ -123,6 +123,7 @@ namespace PersonaEvo.Playtest
     /// <summary>FNV-1a with 64 bits, for hashes of states. GetHashCode may differ from run to run.</summary>
     public static class Fnv
     {
+        /// <summary>The hash of nothing.</summary>
         public const ulong Start = 14695981039346656037UL;
         private const ulong Prime = 1099511628211UL;
 

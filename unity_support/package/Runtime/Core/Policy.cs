@@ -33,6 +33,7 @@ namespace PersonaEvo.Playtest
             Evolved = new EvolvedSearch();
         }
 
+        /// <summary>The name of its file.</summary>
         public string Name { get; private set; }
 
         /// <summary>The game that the policy was evolved in.</summary>

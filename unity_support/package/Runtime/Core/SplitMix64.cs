@@ -11,6 +11,7 @@ namespace PersonaEvo.Playtest
     {
         private const double ToUnit = 1.0 / 9007199254740992.0;
 
+        /// <summary>The numbers of a seed, from the first on.</summary>
         public SplitMix64(ulong seed)
         {
             State = seed;

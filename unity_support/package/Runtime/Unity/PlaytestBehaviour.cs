@@ -16,13 +16,18 @@ namespace PersonaEvo.Playtest
         [Serializable]
         public sealed class DeclaredMetric
         {
+            /// <summary>How formulas call it.</summary>
             [Tooltip("How formulas call it: letters, digits and _")]
             public string symbol = "";
+            /// <summary>What it is, in words.</summary>
             [Tooltip("What it is, in words")]
             public string meaning = "";
+            /// <summary>Whether low and high hold.</summary>
             [Tooltip("Whether low and high hold")]
             public bool bounded;
+            /// <summary>The lowest value that it can have.</summary>
             public double low;
+            /// <summary>The highest value that it can have.</summary>
             public double high = 1.0;
         }
 
@@ -54,14 +59,22 @@ namespace PersonaEvo.Playtest
         /// <summary>The session, for all that this component does not wrap.</summary>
         public PlaytestSession Session { get; private set; }
 
+        /// <inheritdoc cref="PlaytestSession.IsDriverPresent"/>
         public bool IsDriverPresent => Session.IsDriverPresent;
 
         /// <summary>Whether a driver or the policy makes the choices, so the game asks TrySelect and no human.</summary>
         public bool IsAutomated => Session.IsAutomated;
 
+        /// <inheritdoc cref="PlaytestSession.GameSeed"/>
         public ulong GameSeed => Session.GameSeed;
+
+        /// <inheritdoc cref="PlaytestSession.DesignVariant"/>
         public string DesignVariant => Session.DesignVariant;
+
+        /// <inheritdoc cref="PlaytestSession.Map"/>
         public string Map => Session.Map;
+
+        /// <inheritdoc cref="PlaytestSession.Settings"/>
         public JsonValue Settings => Session.Settings;
 
         private void Awake()
@@ -222,6 +235,7 @@ namespace PersonaEvo.Playtest
             Session.ReportScore(score);
         }
 
+        /// <inheritdoc cref="PlaytestSession.ReportState"/>
         public void ReportState(ulong hash)
         {
             Session.ReportState(hash);

@@ -101,10 +101,7 @@ namespace PersonaEvo.Playtest.Samples
 
         public void ReportTo(PlaytestSession session)
         {
-            session.ReportMetric("ST", steps);
-            session.ReportMetric("COINS", CoinShare);
-            session.ReportMetric("OUT", IsOut ? 1.0 : 0.0);
-            session.ReportScore(Score);
+            session.ReportFrom(this);
             session.ReportState(Hash());
         }
 

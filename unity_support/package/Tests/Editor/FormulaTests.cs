@@ -98,7 +98,7 @@ namespace PersonaEvo.Playtest.Tests
             string deep = new string('(', 100000) + "MS" + new string(')', 100000);
             Assert.AreEqual(3.0, Formula.Parse(deep, new[] { "MS" }).Evaluate(new[] { 3.0 }));
             var random = new SplitMix64(11);
-            double[] odd = { 0, -0.0, 1, -1, 1e300, -1e300, 5e-324, double.NaN, double.PositiveInfinity, double.NegativeInfinity };
+            double[] odd = { 0, -0.0, 1, -1, 1e300, -1e300, 5e-324, 0 / 0.0, double.PositiveInfinity, double.NegativeInfinity };
             string[] operations = "+ - * / neg abs sqrt log exp min max > >= < <= if".Split();
             for (int round = 0; round < 3000; round++)
             {

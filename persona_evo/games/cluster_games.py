@@ -4,8 +4,8 @@ A game talks to its worker alone, over that machine's loopback. Nothing goes ove
 messages: playthroughs to make, and playthroughs that were made. The game's file and everything that it names have to be
 at the same path on every machine.
 
-A worker keeps its game between the parts that it is given, and ends it when the playtest ends (`released`), or after
-IDLE seconds without work, as after the end of the process that gave it work.
+A worker keeps its game between the parts that it is given, and ends it when the playtest or the evolution ends
+(`released`), or after IDLE seconds without work, as after the end of the process that gave it work.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ class Home:
         process: name of its machine, and its number.
         release: version of this program.
         version: version of the game, which includes what the game says about itself.
-        playtest: a random name of the playtest.
+        work: a random name of the playtest or the evolution.
     """
 
     process: str
     release: str
     version: int
-    playtest: str
+    work: str
 
     @classmethod
     def of(cls, game: Game) -> Home:
@@ -56,7 +56,7 @@ class _Held:
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.over: set[str] = set()  # names of playtests that have ended
+        self.over: set[str] = set()  # names of work that has ended
         self._games: dict[str, Game] = {}
         self._timer: threading.Timer | None = None
 
@@ -109,16 +109,16 @@ def playing(address: str, home: Home | None) -> Iterator[None]:
         home: who gives the work; None if it is not given to a cluster.
 
     Raises:
-        SettingsError: the game is missing on this machine, the game or this program has another version, or the
-            playtest has ended.
+        SettingsError: the game is missing on this machine, the game or this program has another version, or the work
+            has ended.
     """
     if home is None or home.process == _process():
         yield
         return
     here = f"on {socket.gethostname()}, a worker of the cluster"
     with _held.lock:
-        if home.playtest in _held.over:
-            raise SettingsError("the playtest has ended")
+        if home.work in _held.over:
+            raise SettingsError("the work of this game has ended")
         try:
             try:
                 _check(_held.take(address), home)
@@ -130,7 +130,7 @@ def playing(address: str, home: Home | None) -> Iterator[None]:
                 raise e.hinting(here) from e
         finally:
             _held.leave()
-            if home.playtest in _held.over:  # what was being played when the playtest ended may have started it again
+            if home.work in _held.over:  # what was being played when the work ended may have started it again
                 _held.end(address)
 
 
@@ -138,10 +138,10 @@ async def released(ended: tuple[str, str]) -> Sequence[object]:
     """End a game in this worker, and return its failures; a cluster runs this on each worker.
 
     Args:
-        ended: the address of the game, and the name of the playtest.
+        ended: the address of the game, and the name of the work.
     """
-    address, playtest = ended
-    _held.over.add(playtest)
+    address, work = ended
+    _held.over.add(work)
     return await asyncio.to_thread(_held.end, address)
 
 
@@ -167,7 +167,7 @@ def given_to(workers: Workers, game: Game, address: str) -> Iterator[Home | None
     try:
         yield home
     finally:
-        found = workers.everywhere(released, (address, home.playtest))
+        found = workers.everywhere(released, (address, home.work))
         game.outside.take_over([failure for own in found for failure in own])
 
 
