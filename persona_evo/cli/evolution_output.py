@@ -32,7 +32,7 @@ def teller() -> Callable[[GenerationProgress], None]:
 
     def tell(p: GenerationProgress) -> None:
         mean = fsum(row.mean for row in p.rows) / len(p.rows)
-        busy = f", cores {percent(p.usage.share)} busy" if p.usage is not None else ""
+        busy = f", cores {percent(p.usage.share)} busy" if p.usage is not None and p.usage.workers else ""
         known = [counted(n, what) for n, what in ((p.remembered, p.bred), (p.spared, "playthrough")) if n]
         memory = f", {enumerated(known)} from memory" if known else ""
         where = " in validation" if p.best.validation else ""
@@ -49,6 +49,7 @@ def teller() -> Callable[[GenerationProgress], None]:
 def phase_teller() -> Callable[[Phase], None]:
     """Return a function that shows the last steps of an evolution, each on its own line."""
     lines: dict[str, StatusLine] = {}
+    wanted: dict[str, int] = {}
 
     def tell(p: Phase) -> None:
         if p.left is not None:
@@ -57,8 +58,9 @@ def phase_teller() -> Callable[[Phase], None]:
                 "reduce --population"
             )
             return
-        last = p.done >= p.total
-        ended = "done" if p.total else "there was no time for it"
+        last, most = p.done >= p.total, wanted.setdefault(p.name, p.total)
+        cut = f", there was no time for the other {most - p.total:,}" if p.total < most else ""
+        ended = f"done{cut}" if p.total else "there was no time for it"
         share = ended if last else f"{percent(p.done / p.total)}, {duration(p.eta)} to go at most"
         of = f" ({counted(p.total, 'playthrough')})" if p.total > 1 else ""
         lines.setdefault(p.name, StatusLine()).show(f"{p.name}{of}: {share}", last=last)

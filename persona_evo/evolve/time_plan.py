@@ -70,9 +70,10 @@ class TimePlan:
             sizes = " ".join(f"--{name} {value}" for name, value in self.chosen.items())
             found.append(f"sizes chosen to fit the time: {sizes}")
         series = f"{counted(settings.runs, 'run')} of about " if settings.runs > 1 else "about "
+        of = f"{self.generations} of the " if self.generations < settings.generations else ""
         found.append(
-            f"a playthrough takes {_seconds(self.playthrough)} on one core: there is time for {series}"
-            f"{counted(self.generations, 'generation')} of {_seconds(self.generation)}, "
+            f"a playthrough takes {_seconds(self.playthrough)} on one core: there is time for {series}{of}"
+            f"{counted(settings.generations, 'generation')}, {_seconds(self.generation)} each, "
             f"and everything is done by {self.until:%H:%M:%S}"
         )
         return found
@@ -117,7 +118,7 @@ def plan(task: EvolutionTask, workers: Workers, deadline: float, fixed: Collecti
     Raises:
         SettingsError: there is no time for one generation, however small.
     """
-    cases, runs = _cases(task), task.settings.runs
+    cases, runs, given = _cases(task), task.settings.runs, deadline - time.monotonic()
     with hired(task.game, workers) as own:
         fitness, jobs = Fitness(task.spec, own), own.jobs
         fitness.time_one(task.spec.utility)
@@ -145,7 +146,7 @@ def plan(task: EvolutionTask, workers: Workers, deadline: float, fixed: Collecti
         minutes = math.ceil((starting + runs * (wanted * needed / (1.0 - END_SHARE) + DESCRIBE_SECONDS)) / 60)
         raise SettingsError(
             "the time is too short for a single generation",
-            found=f"{duration(max(0.0, left))} left",
+            found=f"{duration(max(0.0, left))} left of {duration(given)}, after a playthrough was timed",
             expected=f"at least about {duration(starting + runs * (needed / (1.0 - END_SHARE) + DESCRIBE_SECONDS))}, "
             f"as a generation takes {_seconds(needed)}",
             hint=f"{minutes} min are enough for {counted(wanted, 'generation')}; fewer levels need less",

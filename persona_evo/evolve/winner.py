@@ -271,7 +271,7 @@ def describe(
         short = simplified(parse(text), spec, soon, sampling)
         words = in_words(short.formula, game, levels, utility, until)
     if tell:
-        tell(Phase("simplifying the formula", 1, 1, 0.0))
+        tell(Phase("simplifying the formula", 1, 0 if short.reason == NO_TIME else 1, 0.0))
     steps = {
         "comparison": comparison is not None and not comparison.rivals and not comparison.trials,
         "tuning": winner.cut,

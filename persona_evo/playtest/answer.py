@@ -168,7 +168,7 @@ def _verdict(players: Sequence[str], leaning: dict[str, int], moved: set[str], d
             f"B is not shown to be harder or easier than A, but {_whom([p for p in players if p in moved], players)} "
             f"{plural(len(moved), 'plays', 'play')} it differently{why}"
         )
-    return f"no difference found between A and B for {_whom(players, players)}{why}"
+    return f"no difference shown between A and B for {_whom(players, players)}{why}"
 
 
 def _sides(players: Sequence[str], leaning: dict[str, int]) -> list[tuple[str, list[str]]]:

@@ -114,7 +114,7 @@ def headlines(rows: Sequence[ComparisonRow]) -> list[str]:
     silent -= len(few) + len(open_rows)
     if silent:
         how = "" if all(r.exact for r in rest) else " (p values corrected by Holm's method)"
-        sentences.append(f"no difference found in {silent} other measures{how}")
+        sentences.append(f"no difference shown in {silent} other measures{how}")
     return sentences
 
 
@@ -143,7 +143,7 @@ def _verdict(row: ComparisonRow, family: int) -> str:
             return f"B is {harder} for the {player}: {change}"
         return f"B changes what the {player} does: {change}"
     if row.higher:
-        text = f"no difference found for the {player}: {change}"
+        text = f"no difference shown for the {player}: {change}{in_doubt(row)}"
     else:
         text = f"no difference for the {player}: {name} {shown(row.measure, row.a.value)} in both"
     rate = row.test == "Fisher" or (row.test == PAIRED and row.measure.key == "win_rate")
@@ -153,6 +153,17 @@ def _verdict(row: ComparisonRow, family: int) -> str:
     if unseen.hopeless and row.higher:
         text = f"cannot be compared for the {player}: {change}"
     return f"{text}; {unseen.text}"
+
+
+def in_doubt(row: ComparisonRow) -> str:
+    """State the interval of a difference that is not significant, and how many values would show it; "" if unknown."""
+    if row.needed is None or not row.difference.low <= 0.0 <= row.difference.high:
+        return ""
+    unit, times = ("points", 100.0) if row.measure.ratio else ("", 1.0)
+    ends = " to ".join(f"{times * end:+.3g}" for end in (row.difference.low, row.difference.high))
+    what = "pairs of levels" if row.test == PAIRED else "playthroughs each"
+    interval = f"95 % interval of the difference {ends} {unit}".rstrip()
+    return f"; {interval}; if it is as measured, about {row.needed:,} {what} would show it"
 
 
 def found_routes(row: ComparisonRow) -> str:

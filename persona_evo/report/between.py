@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from persona_evo.playtest.compare import ComparisonRow, shown, spoken
+from persona_evo.playtest.compare_versions import in_doubt, values
 from persona_evo.playtest.metrics import CLOCK, Measure
 from persona_evo.words import capital, counted, enumerated
 
@@ -24,8 +25,16 @@ def sentences(rows: Sequence[ComparisonRow]) -> list[str]:
         groups.setdefault(row.measure.key, []).append(row)
     measured = sorted(groups.values(), key=lambda own: not (own[0].measure.rate or own[0].measure.main))
     told = [text for own in measured if own[0].measure.key != CLOCK and (text := _sentence(own))]
-    alike = [own[0].measure.name for own in measured if own[0].measure.key != CLOCK and not _sentence(own)]
-    return told + ([f"No difference was found in {enumerated(alike)}."] if alike else [])
+    alike = [own for own in measured if own[0].measure.key != CLOCK and not _sentence(own)]
+    if not alike:
+        return told
+    told.append(f"No difference was shown in {enumerated([own[0].measure.name for own in alike])}.")
+    unsure = [row for own in alike for row in own if in_doubt(row)]
+    if unsure:
+        near = min(unsure, key=lambda row: row.p)
+        names, where = f"{spoken(near.player_a)} and {spoken(near.player_b)}", f" in {near.level}"
+        told.append(f"Nearest to one is {near.measure.name} of {names}{where}: {values(near)}{in_doubt(near)}.")
+    return told
 
 
 def _sentence(rows: Sequence[ComparisonRow]) -> str:

@@ -73,7 +73,7 @@ class Written:
     """The written files.
 
     Attributes:
-        most: visits of the hottest colour, by level.
+        most, signs: visits of the hottest colour, and what else the maps show (see `maps.signs`), by level.
         notes: what could not be shown, and why.
         unfilmed: which film strips are missing, and why.
     """
@@ -81,6 +81,7 @@ class Written:
     page: Path
     pictures: list[Picture] = field(default_factory=list)
     most: dict[str, float] = field(default_factory=dict)
+    signs: dict[str, frozenset[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     unfilmed: list[str] = field(default_factory=list)
 
@@ -163,6 +164,7 @@ def write(
         pictures=written.pictures,
         strips=films,
         most=written.most,
+        signs=written.signs,
         notes=[*written.notes, *written.unfilmed],
         subtitle=f"{game.title}: {played} of {counted(len({r.level for r in analysis.records}), 'level')}",
     )
@@ -302,17 +304,19 @@ def _wanted(
         else:
             path = names.file(name, player, suffix=".png")
             together = [own for (where, _), own in groups.items() if compared or where == name]
+            written.signs[name] = written.signs.get(name, frozenset()) | maps.signs(group)
             high = written.most[name] = tile_counts.most_visits(together)
             text = _told(group, analysis.tolerances.get(player), f" in {name}" if compared else "")
             drawing = MapDrawing(group, str(path), _markers(analysis, name, player), high)
             yield _Wanted(Picture(name, "map", path, text), drawing, player)
-        if is_baseline:
+        filmed = game.outside is not None and bool(game.outside.filmed)
+        if is_baseline or filmed or not replays:
             continue
-        if replays and errs(group[0].skill):
+        if errs(group[0].skill):
             written.note(
                 "There are no replays of players who make mistakes; persona-evo runs show plays their playthroughs."
             )
-        elif replays and not (game.outside is not None and game.outside.filmed):
+        else:
             yield from _replays(names, game, level, group, groups.get((name, baselines.get(player, "")), []))
 
 

@@ -116,6 +116,28 @@ def usual(records: Sequence[Playthrough]) -> Playthrough:
     return max(zip(records, ways, strict=True), key=lambda pair: most[pair[1]])[0]
 
 
+def signs(records: Sequence[Playthrough]) -> frozenset[str]:
+    """Return the names of the signs that a player's map has beside visits: route, after, jump, deaths and harm."""
+    shown = usual(records)
+    after = shown.all_positions[len(shown.positions) - 1 :]
+    steps = [
+        {max(abs(b[0] - a[0]), abs(b[1] - a[1])) for a, b in pairwise(way)} - {0} for way in (shown.positions, after)
+    ]
+    drawn = {
+        "route": 1 in steps[0],
+        "after": 1 in steps[1],
+        "jump": any(length > 1 for length in steps[0] | steps[1]),
+        "deaths": bool(deaths(records)),
+        "harm": bool(_harm(records)),
+    }
+    return frozenset(name for name, is_drawn in drawn.items() if is_drawn)
+
+
+def _harm(records: Sequence[Playthrough]) -> dict[Spot, float]:
+    """Return the hit points that are lost at each place, on average, where they are worth showing."""
+    return {place: points for place, points in damage(records).items() if points >= 0.05}
+
+
 def annotated(
     game: Game,
     level: Level,
@@ -145,9 +167,7 @@ def annotated(
     sheet.route(shown.positions, shown.all_positions[len(shown.positions) - 1 :])
     for place, count in deaths(records).items():
         sheet.skull(place, count)
-    for place, points in damage(records).items():
-        if points < 0.05:
-            continue
+    for place, points in _harm(records).items():
         sheet.note(place, f"-{points:.0f}" if points >= 1 and abs(points - round(points)) < 0.05 else f"-{points:.1f}")
     sheet.mark(markers)
     return sheet.save(path)

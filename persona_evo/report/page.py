@@ -179,7 +179,7 @@ def _level(page: Page, name: str, number: int) -> Section:
         [
             Cards(_cards(page, name), brief=True) if len(page.levels) > 1 and not page.addresses else None,
             Gallery("map", [_figure(p) for p in drawn]),
-            Legend(page.most[name], name in page.health, _marked(page, [name])) if drawn else None,
+            Legend(page.most[name], page.signs.get(name, frozenset()), _marked(page, [name])) if drawn else None,
             Lines(page.routes.get(name, ())),
             None
             if page.is_pair
@@ -272,5 +272,6 @@ def _versions(page: Page) -> Section:
         return level_pairs.section(page.versions)
     drawn = [[_figure(p) for p in page.pictures if p.kind == "map" and p.level == name] for name in page.levels]
     marked = _marked(page, page.levels)
-    legend = Legend(max(page.most.values()), bool(page.versions.health), marked) if drawn and drawn[0] else None
+    signs = frozenset[str]().union(*page.signs.values())
+    legend = Legend(max(page.most.values()), signs, marked) if drawn and drawn[0] else None
     return versions.section(page.versions, zip(*drawn, strict=False), legend)

@@ -44,7 +44,7 @@ class Page:
         checks: outcomes of requirements.
         pictures: maps and replays.
         strips: film strips of connected games.
-        most: visits of the hottest colour of the maps, by level.
+        most, signs: visits of the hottest colour of the maps, and what else they show (see `maps.signs`), by level.
         health: charts of hit points over turns, by level.
         baseline, players: rows of `versus_baseline` and `between_players`.
         versions: a comparison of two versions of a level, or of several, None for a playtest. With it, nothing covers
@@ -69,6 +69,7 @@ class Page:
     pictures: Sequence[Picture] = ()
     strips: Sequence[Strip] = ()
     most: Mapping[str, float] = field(default_factory=dict)
+    signs: Mapping[str, frozenset[str]] = field(default_factory=dict)
     health: Mapping[str, Chart] = field(default_factory=dict)
     baseline: Sequence[ComparisonRow] = ()
     players: Sequence[ComparisonRow] = ()

@@ -75,12 +75,12 @@ class Legend(Block):
 
     Attributes:
         most: visits of the hottest colour.
-        hit_points: whether there are any.
+        signs: what the maps show (see `maps.signs`).
         cards: the findings that the maps show.
     """
 
     most: float
-    hit_points: bool
+    signs: frozenset[str]
     cards: Sequence[Card] = ()
 
     @property

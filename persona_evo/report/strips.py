@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 
-from persona_evo.agents.skill import errs
 from persona_evo.errors import ConnectError, GameError, ProtocolError, RunError, VerificationError, in_one_line
 from persona_evo.games.core import Game, Level, Metric
 from persona_evo.games.level_text import LevelText
@@ -78,7 +77,7 @@ def films(
         return [], []
     names, found, missing, failed = Names(folder), list[Strip](), list[str](), False
     for (name, player), group in grouped(analysis.records).items():
-        if player not in analysis.personas or name not in levels or errs(group[0].skill):
+        if player not in analysis.personas or name not in levels:
             continue
         metric = next((m for m in analysis.infos if m.symbol == analysis.priorities.get(player)), None)
         for record, words, told in replay.worth_watching(group):

@@ -13,6 +13,9 @@ from persona_evo.connect.game_frames import encode_fitting
 from persona_evo.connect.incoming import IncomingFrames
 from persona_evo.errors import ConnectError
 from persona_evo.seeds import SplitMix64
+from tests.cli.tool import run
+from tests.connect.driving import none_left
+from tests.shared import ROOT
 
 pytestmark = pytest.mark.quick
 
@@ -229,3 +232,12 @@ def test_a_policy_whose_id_is_no_whole_number_is_refused():
     assert len(sent) == 1 and b"cannot be played by" in sent[0] and not client._policies
     client._learn({**policy, "id": 3})
     assert len(sent) == 1 and list(client._policies) == [3]
+
+
+def test_the_game_on_the_page_about_the_client_is_sound(tmp_path, capsys):
+    page = (ROOT / "docs" / "pages" / "python_client.md").read_text(encoding="utf-8")
+    for kind, name in (("python", "cellar.py"), ("toml", "cellar.toml")):
+        (tmp_path / name).write_text(page.partition(f"```{kind}\n")[2].partition("```")[0], encoding="utf-8")
+    told = run(capsys, "doctor", "--game", tmp_path / "cellar.toml")
+    assert told.code == 0 and "the same choices lead to the same end: fine" in told.out, told.out + told.err
+    assert none_left(tmp_path)

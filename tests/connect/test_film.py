@@ -98,6 +98,18 @@ def test_the_page_of_a_playtest_has_film_strips_and_its_results_are_the_same_wit
     assert none_left(tmp_path)
 
 
+def test_players_who_make_mistakes_have_film_strips_too(tmp_path, capsys):
+    file = climbing(tmp_path)
+    words = ("--personas", file.parent / "climber.toml", "--policy", "ucb1", "--skill", "novice", "--trials", 3)
+    told = run(
+        capsys, "playtest", "short@2", "--game", file, *words, "--seed", 3, "--jobs", 1, "--out", tmp_path / "out"
+    )
+    assert told.code == 0, told.err
+    found = strips(tmp_path / "out")
+    assert found and all(name.startswith("climber (novice) (") for name in found), found
+    assert all(re.match(r"3 of 3 · .*score", captions[-1]) for captions in found.values()) and none_left(tmp_path)
+
+
 def test_a_playtest_that_is_killed_between_two_pictures_asks_only_for_the_others(tmp_path, capsys):
     file = climbing(tmp_path)
     source = tmp_path / "ladder.py"

@@ -50,7 +50,9 @@ def test_with_ample_time_nothing_is_changed(slow: None) -> None:
     assert found.generation == pytest.approx(200.0), "100 individuals on 2 levels, a second each"
     assert found.generations == int((1 - END_SHARE) * (10_000 - DESCRIBE_SECONDS) / 200)
     (line,) = found.lines()
-    assert line.startswith("a playthrough takes 1 s on one core: there is time for about 34 generations of 3 min, and")
+    assert line.startswith(
+        "a playthrough takes 1 s on one core: there is time for about 34 of the 100 generations, 3 min each, and"
+    )
 
 
 def test_first_the_population_is_made_smaller_and_then_the_budget(slow: None) -> None:
@@ -74,7 +76,7 @@ def test_what_was_chosen_by_hand_is_kept(slow: None) -> None:
 
 def test_a_series_of_runs_shares_the_time(slow: None) -> None:
     assert planned(3000, runs=2).chosen == {"population": 50}
-    assert "there is time for 2 runs of about 10 generations" in planned(3000, runs=2).lines()[-1]
+    assert "there is time for 2 runs of about 10 of the 100 generations" in planned(3000, runs=2).lines()[-1]
 
 
 def test_a_time_without_room_for_a_generation_is_refused(slow: None) -> None:

@@ -155,7 +155,7 @@ def test_without_variation_the_p_is_that_of_an_exact_test() -> None:
 def test_verdict_of_no_difference_says_what_could_not_be_seen() -> None:
     a, b = group("a", "runner", 50, 50), group("b", "runner", 49, 50)
     verdict = compare_versions.compare_levels(a, b, INFOS)[0].verdict
-    assert verdict.startswith("no difference found for the runner: win rate 100 % -> 98 % (p = 1.00)")
+    assert verdict.startswith("no difference shown for the runner: win rate 100 % -> 98 % (p = 1.00)")
     assert "with 50 trials each a difference below about 12 points cannot be seen" in verdict
     assert statistics.fisher(50, 50, 44, 50).p < 0.05 < statistics.fisher(50, 50, 45, 50).p
     tiny = compare_versions.compare_levels(a[:2], b[:2], INFOS)[0].verdict
@@ -278,3 +278,28 @@ def test_intervals_of_single_levels_keep_to_the_range() -> None:
         row = rows[key]
         assert row.a.high == 1.0 and row.b.low >= 0 and -1 <= row.difference.low <= row.difference.high <= 1
     assert rows["utility"].b.low == 0 and rows["steps"].b.low >= 0
+
+
+def test_a_difference_that_is_not_shown_comes_with_its_interval_and_with_what_would_show_it() -> None:
+    row = compare.ComparisonRow(
+        "one",
+        "runner",
+        "runner",
+        metrics.WIN_RATE,
+        intervals.Interval(0.6, 0.45, 0.75, 50),
+        intervals.Interval(0.5, 0.35, 0.65, 50),
+        "Fisher",
+        0.0,
+        0.4,
+        0.4,
+        difference=intervals.Interval(-0.1, -0.3, 0.1, 50),
+    )
+    assert row.needed == 410
+    assert compare_versions.in_doubt(row) == (
+        "; 95 % interval of the difference -30 to +10 points; if it is as measured, "
+        "about 410 playthroughs each would show it"
+    )
+    assert compare_versions.in_doubt(dataclasses.replace(row, difference=intervals.Interval(0.0, -0.2, 0.2, 50))) == ""
+    assert dataclasses.replace(row, difference=intervals.Interval(-1e-9, -0.2, 0.2, 50)).needed is None, (
+        "nobody plays so many"
+    )

@@ -72,7 +72,7 @@ def test_win_rates_are_corrected_apart_and_no_difference_is_told() -> None:
     assert [r.p_holm for r in others] == statistics.holm([r.p for r in others]) and not any(r.differs() for r in rows)
     assert "a difference that fewer than 6 of the 10 pairs" in rows[0].verdict
     said = answer(rows, PAIRS, AnalysisDifference())
-    assert said.lines[0] == "no difference found between A and B for the runner" and PAIRS.words in said.lines
+    assert said.lines[0] == "no difference shown between A and B for the runner" and PAIRS.words in said.lines
 
 
 def test_too_few_pairs_are_not_called_equal() -> None:

@@ -144,7 +144,7 @@ def test_the_maps_decide_where_no_player_shows_anything() -> None:
     )
     assert found.harder == 1
     silent = answered(a, b)
-    assert silent.lines[0] == "no difference found between A and B for the runner" and silent.harder == 0
+    assert silent.lines[0] == "no difference shown between A and B for the runner" and silent.harder == 0
 
 
 def routed(level: str, *points: float, best: float = 0.9) -> list[Playthrough]:

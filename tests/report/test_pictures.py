@@ -176,6 +176,11 @@ def test_findings_deaths_and_damage_are_marked(game: Game, level: Level, tmp_pat
         "what each move costs is no damage"
     )
     assert tile_counts.deaths([dead, dead, record]) == {(5, 1): 2}
+    assert maps.signs([record]) == {"route", "harm"} and maps.signs([dead]) == {"route", "harm", "deaths"}
+    assert (
+        maps.signs([played(positions=[(0, 0), (3, 0)])]) == {"jump"}
+        and maps.signs([played(positions=[(0, 0)])]) == set()
+    )
 
 
 def test_a_map_goes_on_after_the_plan_to_the_end(game: Game, level: Level) -> None:

@@ -138,7 +138,10 @@ def test_players_are_compared_in_sentences() -> None:
     said = between.sentences(rows)
     assert said[0].startswith("Win rate: a runner above killer by 80 points (95 % interval 6")
     assert "; a runner above idler by 80 points" in said[0] and "killer above idler" not in said[0]
-    assert said[-1].startswith("No difference was found in ") and "time" not in said[-1]
+    assert said[-2].startswith("No difference was shown in ") and "time" not in said[-2]
+    assert (
+        said[-1].startswith("Nearest to one is steps of a runner and killer in one: ") and "would show it" in said[-1]
+    )
     assert not any("0 points" in text for text in said[1:])
     two = one + [dataclasses.replace(r, level="two") for r in one]
     assert "a runner above killer in 2 of 2 levels, by 80 points" in between.sentences(compare.between_players(two))[0]

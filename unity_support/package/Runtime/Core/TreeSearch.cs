@@ -283,7 +283,7 @@ namespace PersonaEvo.Playtest
                 Consider(Root, Play.Utility());
         }
 
-        /// <summary>Returns the choice that the search ends in.</summary>
+        /// <summary>Returns the choice that the search ends in; one drawn by chance if none was tried.</summary>
         internal int Answer()
         {
             FinalChoice how = settings.Choice == FinalChoice.AsEvolved ? Rules.Answer : settings.Choice;
@@ -297,7 +297,7 @@ namespace PersonaEvo.Playtest
             foreach (SearchNode child in Tried())
                 if (best == null || Comparer<Tuple<double, double>>.Default.Compare(Rank(child, how), Rank(best, how)) > 0)
                     best = child;
-            return best == null ? 0 : best.Action;
+            return best == null ? Random.Rollouts.Below(Root.Count) : best.Action;
         }
 
         /// <summary>Returns the children of the root that have results, in the game's order.</summary>
