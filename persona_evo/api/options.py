@@ -110,6 +110,7 @@ class EvolutionChanges(TypedDict, total=False):
     trials: int
     levels_a_generation: int
     race_from: int
+    proof: int
     budgets: Sequence[float]
     wins: float
     parsimony: float

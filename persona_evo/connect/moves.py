@@ -85,8 +85,6 @@ class ConnectedActor:
             assert isinstance(pool, ProcessPool)
             self._session.settle(pool)
         options = search.options()
-        if not options:
-            raise SettingsError("no move was tried", hint="give the budget more iterations")
         action = best_option(options, self._choice).action
         took = time.perf_counter() - began
         return ChosenMove(action, options, search.iterations - before, search.tree.nodes, kept, search.is_full, took)

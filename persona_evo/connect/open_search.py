@@ -15,7 +15,6 @@ from persona_evo.connect.ordering import RolloutResult
 from persona_evo.connect.search import ConnectedSearch
 from persona_evo.connect.worlds import Observation, WorldRollout, Worlds
 from persona_evo.search.layout import Codes, Options
-from persona_evo.search.moves import Option
 from persona_evo.search.prefix_engine import OpenPrefixEngine, PrefixEngine
 from persona_evo.search.tree import DEAD, DEPTH, DONE, NOBODY, UNKNOWN, Columns
 from persona_evo.seeds import SplitMix64, derive
@@ -56,15 +55,10 @@ class OpenLoopSearch(ConnectedSearch):
         self.open_engine.plant(seen.choices)
         self._ends.clear()
         self._restart(seen.prefix)
-        self._count = seen.choices
+        self._choices = seen.choices
         self.worlds.look(
             seen, max(1, int(FAILURES * rollouts)) if rollouts is not None else TRIES * self.ordering.worlds
         )
-
-    def options(self) -> tuple[Option, ...]:
-        """Return what is known of the choices that were tried; one drawn by chance if there is no world to try them."""
-        found = tuple(option for option in self.engine.options() if option.action < self._count)
-        return found or (Option(self._rollouts.below(self._count), 0, 0.0, 0.0),)
 
     @property
     def spent(self) -> int:

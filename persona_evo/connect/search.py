@@ -140,7 +140,7 @@ class ConnectedSearch:
         self.engine = self._new_engine(options, codes, columns)
         self._worth, self._end = codes.utility, np.zeros(len(game.metrics))
         self._start, self._before, self._states = b"", 0, SnapshotOrders(max(1, ordering.worlds))
-        self._spent_before = self._known = self._decisions = self._played = 0
+        self._spent_before = self._known = self._decisions = self._played = self._choices = 0
         self._full = self._limited = False
 
     def _new_engine(self, options: Options, codes: Codes, columns: Columns) -> PrefixEngine:
@@ -192,10 +192,9 @@ class ConnectedSearch:
         self._under_way.clear()
         self.pool.settle()
         if not self.has_result:
-            first = shown(self.pool.findings[0].message) if self.pool.findings else "no rollout was completed"
             raise ConnectError(
                 "the game could not be played to its end a single time",
-                found=first,
+                found=shown(self.pool.findings[0].message) if self.pool.findings else "no rollout was completed",
                 hint="persona-evo doctor --game FILE.toml tells how it fails, and where its logs are",
             )
 
@@ -244,10 +243,12 @@ class ConnectedSearch:
             rollouts: the number of rollouts that the search for this move has, None if only its time is limited.
         """
         self.move_to(seen.prefix)
+        self._choices = seen.choices
 
     def options(self) -> tuple[Option, ...]:
-        """Return what is known of the choices at the state where the search is."""
-        return self.engine.options()
+        """Return what is known of the choices that were tried at the state; one drawn by chance if none was tried."""
+        tried = tuple(o for o in self.engine.options() if o.action < self._choices)
+        return tried or (Option(self._rollouts.below(self._choices), 0, 0.0, 0.0),)
 
     @property
     def decisions_left(self) -> float:

@@ -77,9 +77,6 @@ namespace PersonaEvo.Playtest
             Root.Count = seen.Counts[seen.Made];
         }
 
-        /// <summary>Returns the choice found; one by chance if there was no world to try any.</summary>
-        internal int Decide() => Tried().Count > 0 ? Answer() : Random.Rollouts.Below(Root.Count);
-
         internal override Order Send()
         {
             int world = worlds.Next();

@@ -283,7 +283,7 @@ namespace PersonaEvo.Playtest
                 Consider(Root, Play.Utility());
         }
 
-        /// <summary>Returns the choice that the search ends in.</summary>
+        /// <summary>Returns the choice that the search ends in; one drawn by chance if none was tried.</summary>
         internal int Answer()
         {
             FinalChoice how = settings.Choice == FinalChoice.AsEvolved ? Rules.Answer : settings.Choice;
@@ -297,7 +297,7 @@ namespace PersonaEvo.Playtest
             foreach (SearchNode child in Tried())
                 if (best == null || Comparer<Tuple<double, double>>.Default.Compare(Rank(child, how), Rank(best, how)) > 0)
                     best = child;
-            return best == null ? 0 : best.Action;
+            return best == null ? Random.Rollouts.Below(Root.Count) : best.Action;
         }
 
         /// <summary>Returns the children of the root that have results, in the game's order.</summary>
@@ -364,8 +364,13 @@ namespace PersonaEvo.Playtest
 
         private SearchNode Expand(SearchNode parent)
         {
-            int tried = parent.Children.Count;
-            return Grow(parent, Rules.IsExpandedAtRandom ? Random.Untried(parent.Number, parent.Count, tried) : tried);
+            int action = parent.Children.Count;
+            if (!Rules.IsExpandedAtRandom)
+                return Grow(parent, action);
+            action = Random.Untried(parent.Number, parent.Count, action);
+            for (int i = 0; parent.Child(action) != null; i++)      // the number of a node changes with the root
+                action = Random.Untried(parent.Number, parent.Count, i);
+            return Grow(parent, action);
         }
 
         private SearchNode Grow(SearchNode parent, int action)

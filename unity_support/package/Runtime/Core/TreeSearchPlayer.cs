@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using System.Linq;
 
 namespace PersonaEvo.Playtest
 {
@@ -132,7 +133,7 @@ namespace PersonaEvo.Playtest
                 search.Follow(last);
             search.Made = made;
             int choice = search.Choose();
-            return isSkilled ? Skilled(own) : choice;
+            return isSkilled ? Skilled(own, choice) : choice;
         }
 
         /// <summary>The choice of a search that does not know what the player cannot know.</summary>
@@ -154,7 +155,8 @@ namespace PersonaEvo.Playtest
             int limit = settings.IterationsFor(rules, count);
             open.Look(seen, limit < int.MaxValue ? limit : 0);
             open.SpendHere(limit);
-            return isSkilled && open.Tried().Count > 0 ? Skilled(own) : open.Decide();
+            int choice = open.Answer();
+            return isSkilled ? Skilled(own, choice) : choice;
         }
 
         /// <summary>
@@ -187,7 +189,7 @@ namespace PersonaEvo.Playtest
             }
             open.SpendHere(share - (open.Spent - begun));
             ahead = open.DecisionsLeft - 1.0;
-            return open.Decide();
+            return open.Answer();
         }
 
         private static int Part(int whole, double parts)
@@ -199,26 +201,18 @@ namespace PersonaEvo.Playtest
         /// <summary>
         /// The best choice of a search, of equals one by chance; or a mistake, which prefers what seems to be worth more.
         /// </summary>
-        private int Skilled(ulong own)
+        /// <param name="best">The choice if the search tried none.</param>
+        private int Skilled(ulong own, int best)
         {
             List<SearchNode> tried = search.Tried();
-            var lots = new List<int>();
-            for (int i = 0; i < tried.Count; i++)
-                lots.Add(i);
+            List<int> lots = Enumerable.Range(0, tried.Count).ToList();
             new SplitMix64(SearchRandom.Derived(own, "str:ties")).Shuffle(lots);
-            var order = new List<int>(lots);
-            order.Sort((a, b) => Compare(tried[a], lots[a], tried[b], lots[b]));
-            if (mistakes.Unit() >= rules.Errors)
-                return tried[order[order.Count - 1]].Action;
-            double[] means = order.ConvertAll(i => tried[i].Mean).ToArray();
-            return tried[order[mistakes.Weighted(Chances(means, rules.Temperature))]].Action;
-        }
-
-        private static int Compare(SearchNode one, int lot, SearchNode other, int otherLot)
-        {
-            int found = one.Visits.CompareTo(other.Visits);
-            found = found != 0 ? found : one.Mean.CompareTo(other.Mean);
-            return found != 0 ? found : lot.CompareTo(otherLot);
+            List<SearchNode> order = Enumerable.Range(0, tried.Count).OrderBy(i => tried[i].Visits).ThenBy(i => tried[i].Mean)
+                .ThenBy(i => lots[i]).Select(i => tried[i]).ToList();
+            double[] means = order.Count == 0 ? new[] { 0.0 } : order.Select(child => child.Mean).ToArray();
+            bool errs = mistakes.Unit() < rules.Errors;
+            int rank = errs ? mistakes.Weighted(Chances(means, rules.Temperature)) : means.Length - 1;
+            return order.Count == 0 ? best : order[rank].Action;
         }
 
         /// <summary>
@@ -226,13 +220,7 @@ namespace PersonaEvo.Playtest
         /// </summary>
         private static double[] Chances(double[] means, double temperature)
         {
-            double low = double.PositiveInfinity, high = double.NegativeInfinity;
-            foreach (double mean in means)
-            {
-                low = Math.Min(low, mean);
-                high = Math.Max(high, mean);
-            }
-            double span = high > low ? high - low : 1.0;
+            double high = means.Max(), span = high > means.Min() ? high - means.Min() : 1.0;
             return Array.ConvertAll(means, mean => Math.Exp((mean - high) / span / temperature));
         }
     }
