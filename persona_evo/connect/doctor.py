@@ -137,6 +137,10 @@ def _compare(session: Session, pool: ProcessPool, level: LevelName, report: Doct
         for (seed, a), b in zip(known, _played(pool, orders_asked, report), strict=True):
             if b is not None:
                 report.faults += differences(a, b, f"rollout seed {seed}, played in mode 3", report.hello)
+    if "weights" in report.hello.capabilities and session.mode == p.UNIFORM:
+        report.notes.append(
+            'the game gives its choices weights, and rollouts do not use them: see `rollout = "weights"`'
+        )
     if known and "snapshot" in report.hello.capabilities:
         wrong, gain = check_snapshots(pool, orders, lambda a, b, what: differences(a, b, what, report.hello))
         report.faults += wrong

@@ -59,6 +59,7 @@ class WorkerSeat:
             self.kept.add(order.snapshot)
         if not self.orders:
             self.restart_clock()
+        self._asked = AskedRollout(order) if order.asks else self._asked
         self.orders.append(order)
         return order
 
@@ -73,19 +74,18 @@ class WorkerSeat:
 
     def chooser(self) -> Callable[[Mapping[str, Any]], int] | None:
         """Return what answers the DECIDEs of the rollout that is being played; None if it should send none."""
-        if not self.orders or not self.orders[0].asks:
-            return None
-        if self._asked is None or self._asked.id != self.orders[0].id:
-            self._asked = AskedRollout(self.orders[0])
-        return self._asked.choose
+        asked = self._asked
+        return asked.choose if asked is not None and self.orders and self.orders[0].id == asked.id else None
 
     def complete(self, order: p.Rollout, result: p.Result) -> p.Result:
         """Remove an order that has been answered, and return its result with the weights that it was to tell."""
         self.orders.remove(order)
         self.played += 1
         self.restart_clock()
+        if self._asked is None or self._asked.id != order.id:
+            return result
         asked, self._asked = self._asked, None
-        return result if asked is None or asked.id != order.id else result._replace(weights=asked.weights)
+        return result._replace(weights=asked.weights)
 
     @property
     def spent(self) -> bool:

@@ -4,8 +4,8 @@ All individuals play the first few levels. Then the worse half of each island st
 levels have been played (successive halving: Jamieson and Talwalkar 2016), so that many candidates cost little.
 Individuals that do not finish do not breed. Those at least as good as the worst elite then play the validation set,
 which is the same in all generations. Elites and the hall of fame are chosen by it, since results on the levels of two
-generations cannot be compared. As a validation set is small, the best play on: in each generation, elites double the
-number of levels that they are compared on, up to `EvolutionSettings.proof`, with levels to train on.
+generations cannot be compared. As a validation set is small, and the luckiest of many look good on it, elites prove
+themselves: in each generation they play as many more levels, taken from those to train on.
 """
 
 from __future__ import annotations
@@ -94,11 +94,17 @@ def part(drawn: Request, formula: str, first: int, end: int) -> Request:
 def validating(formula: str, seed: int, levels: int, validation: int, first: int, end: int) -> Request:
     """Return the request for a formula to play the levels of comparisons from `first` up to, but not including, `end`.
 
-    These are the validation levels, numbered after the `levels` to train on, then those in an order of the run's own.
+    These are the validation levels, numbered after the `levels` to train on, then those in an order of the run's own,
+    again and again with new seeds.
     """
-    others = random.Random(seeds.derive(seed, "proof")).sample(range(levels), levels) if end > validation else []
-    cases = [*range(levels, levels + validation), *others][first:end]
-    return Request(formula, tuple((seeds.derive(seed, "validation", case),) for case in cases), tuple(cases))
+    order = random.Random(seeds.derive(seed, "proof")).sample(range(levels), levels) if end > validation else []
+    cases, own = [], []
+    for number in range(first, end):
+        round_, place = divmod(number - validation, levels)
+        case = levels + number if number < validation else order[place]
+        cases.append(case)
+        own.append((seeds.derive(seed, "validation", case, *([round_] if round_ > 0 else [])),))
+    return Request(formula, tuple(own), tuple(cases))
 
 
 def _play(running: Sequence[Sequence[Individual]], drawn: Request, first: int, end: int, ask: Ask) -> None:
@@ -170,11 +176,17 @@ def _prove(
     settings: EvolutionSettings, seed: int, state: EvolutionState, levels: int, validation: int, ask: Ask
 ) -> None:
     """Let those that would be elites play more levels."""
-    most = min(settings.proof, validation + levels)
     chosen = [one for island in state.islands for one in selection.elites(island.individuals, settings)]
-    short = {one.key: one for one in chosen if len(one.validation) < most}
+    short = {one.key: one for one in chosen if len(one.validation) < settings.proof}
     parts = [
-        validating(one.formula, seed, levels, validation, len(one.validation), min(most, 2 * len(one.validation)))
+        validating(
+            one.formula,
+            seed,
+            levels,
+            validation,
+            len(one.validation),
+            min(settings.proof, len(one.validation) + validation),
+        )
         for one in short.values()
     ]
     for one, more in zip(short.values(), ask(parts), strict=True):

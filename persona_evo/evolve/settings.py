@@ -74,8 +74,8 @@ class EvolutionSettings:
         levels_a_generation: the number of levels that are drawn anew for each generation, on which all its individuals
             play; elites and hall of fame are then compared on a fixed validation set. 0 plays all levels in each
             generation.
-        proof: the number of levels up to which elites are compared on more than the validation set: those that stay
-            double theirs in each generation, with levels to train on. 0 for the validation set alone.
+        proof: the number of playthroughs up to which elites are compared on more than the validation set: in each
+            generation they play as many levels to train on as that has. 0 for the validation set alone.
         race_from: the number of levels after which the worse half of each island drops out of this generation, and
             again each time this number has doubled; elites play on. 0 lets every individual play all levels.
         budgets: shares of the budget that the levels of a generation get in turn; empty for the whole budget. A policy
@@ -135,7 +135,7 @@ class EvolutionSettings:
     crossover: float = 0.8
     trials: int = 1
     levels_a_generation: int = 0
-    proof: int = 120
+    proof: int = 1_000
     race_from: int = 0
     budgets: tuple[float, ...] = ()
     wins: float = 0.0

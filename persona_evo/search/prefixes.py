@@ -149,6 +149,17 @@ def next_choice(work: Prefixes, slot: int) -> int:
 
 
 @compiled
+def first_untried(work: Prefixes, slot: int) -> int:
+    """Return the first choice without a child in a slot's shuffled order, which changes with the node's number."""
+    tree, node = work.search.tree, work.search.tree.links[slot, NODE]
+    for left in range(work.choices[node], 0, -1):
+        choice = untried(work.search.options, work.search.buffers.order, node, work.choices[node], left)
+        if child_by(tree, slot, choice) == NOBODY:
+            return choice
+    return 0
+
+
+@compiled
 def pass_known(work: Prefixes, slot: int) -> None:
     """Skip choices that have a child, so that LEFT is above 0 only if a choice without one is left."""
     links = work.search.tree.links
@@ -286,6 +297,8 @@ def descend(work: Prefixes) -> int:
         depth += 1
         if not wide and links[slot, LEFT] > 0:
             choice = next_choice(work, slot)
+            if options.shuffle and child_by(tree, slot, choice) != NOBODY:
+                choice = first_untried(work, slot)
             links[slot, LEFT] -= 1
             path[depth] = make(work, slot, choice)
             if work.grafting:

@@ -124,6 +124,7 @@ def thoughts(monkeypatch):
 
     def options(self):
         known = original(self)
+        assert len({option.action for option in known}) == len(known), "no choice is tried twice"
         found.append({option.action: option.visits for option in known if option.visits})
         return known
 
@@ -151,6 +152,7 @@ UCB1, OF_ALL = {"kind": "ucb1"}, {"formula": ALL}
     ("top", "policy", "skill", "agent"),
     [
         (EVEN, UCB1, None, {}),
+        (EVEN, UCB1, None, {"search": {"expansion": "random"}}),
         (WEIGHED + "widening = 2", UCB1, None, {"search": {"expansion": "random"}, "answer": "mean"}),
         (EVEN + "widening = 3", OF_ALL, None, {"search": {"value": "mean", "horizon": 2}, "answer": "max"}),
         ('slots = 4\nrollout = "policy"\npolicy = "KEY"\nworkers = 1\n', OF_ALL, None, {}),

@@ -8,7 +8,7 @@ import pytest
 from persona_evo.seeds import SplitMix64
 from tests.cli.tool import run
 from tests.connect.driving import describe
-from tests.connect.test_search import searched
+from tests.connect.test_search import same, searched
 from tests.examples import towers
 from tests.examples.towers import SIZE, TOWERS, Towers
 
@@ -57,3 +57,16 @@ def test_a_playtest_is_not_continued_with_another_widening(tmp_path, capsys):
         refused = run(capsys, *again)
         assert refused.code == 2 and traces.read_bytes() == kept, refused.err
         assert "the rules of the game have changed" in refused.err or "another playtest" in refused.err, refused.err
+
+
+def test_a_crash_while_the_driver_asks_for_weights_changes_nothing(tmp_path):
+    top, select = 'workers = 1\nslots = 2\nwidening = 2\nrollout = "weights"', "        chosen = client.select("
+    whole = searched(describe(tmp_path / "whole", top=top), budget=120, seed=1)
+    file, mark = describe(tmp_path / "dies", top=top), tmp_path / "died"
+    dies = f"if client._order.mode == 3 and turn == 3 and not os.path.exists({str(mark)!r}):\n"
+    dies = f"        {dies}            open({str(mark)!r}, 'w').close(); os._exit(1)\n"
+    source = file.with_name("ladder.py")
+    text = source.read_text(encoding="utf-8").replace("import sys\n", "import os\nimport sys\n", 1)
+    source.write_text(text.replace(select, dies + select), encoding="utf-8")
+    broken = searched(file, budget=120, seed=1)
+    assert mark.exists() and broken[0].pool.restarted == 1 and same(whole, broken)

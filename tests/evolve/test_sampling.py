@@ -219,21 +219,25 @@ def test_elites_are_those_that_are_best_on_the_validation_set() -> None:
         assert all(i.utilities == [i.standing] and len(i.validation) >= VALIDATION for i in hall)
 
 
-def test_elites_double_the_levels_they_are_compared_on_in_each_generation() -> None:
+def test_elites_play_more_levels_in_each_generation() -> None:
     settings = small(islands=1, population=16, elites=2, proof=20)
-    asked = Asked()
     lengths = []
-    for state in course(settings, asked):
+    for state in course(settings, Asked()):
         known = {i.key: i for i in members(state) if i.validation}
-        elites = selection.elites(list(known.values()), settings)
-        lengths.append(max(len(i.validation) for i in elites))
-        assert {len(i.validation) for i in known.values()} <= {VALIDATION, 2 * VALIDATION, 20}
+        lengths.append(max(len(i.validation) for i in selection.elites(list(known.values()), settings)))
+        assert {len(i.validation) for i in known.values()} <= {VALIDATION, 2 * VALIDATION, 3 * VALIDATION, 20}
     assert lengths[0] == 2 * VALIDATION and lengths[-1] == 20
-    order = [
-        c for n in (0, VALIDATION) for c in racing.validating("PE", 7, LEVELS, VALIDATION, n, n + VALIDATION).cases
-    ]
-    assert order == list(racing.validating("PE", 7, LEVELS, VALIDATION, 0, 2 * VALIDATION).cases)
-    assert min(order[:VALIDATION]) == LEVELS and max(order[VALIDATION:]) < LEVELS, "then levels to train on"
+
+
+def test_the_levels_of_comparisons_do_not_depend_on_where_one_begins_and_repeat_with_new_seeds() -> None:
+    whole = racing.validating("PE", 7, LEVELS, VALIDATION, 0, VALIDATION + 2 * LEVELS)
+    first = racing.validating("PE", 7, LEVELS, VALIDATION, 0, 10)
+    rest = racing.validating("PE", 7, LEVELS, VALIDATION, 10, VALIDATION + 2 * LEVELS)
+    assert (*first.cases, *rest.cases) == whole.cases and (*first.seeds, *rest.seeds) == whole.seeds
+    own, once, again = whole.cases[:VALIDATION], whole.cases[VALIDATION:-LEVELS], whole.cases[-LEVELS:]
+    assert own == tuple(range(LEVELS, LEVELS + VALIDATION))
+    assert once == again and sorted(once) == list(range(LEVELS)), "then levels to train on"
+    assert len(set(whole.seeds)) == len(whole.seeds)
 
 
 def test_a_course_goes_on_after_any_generation_as_if_it_had_not_stopped() -> None:

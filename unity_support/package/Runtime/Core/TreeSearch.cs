@@ -364,8 +364,13 @@ namespace PersonaEvo.Playtest
 
         private SearchNode Expand(SearchNode parent)
         {
-            int tried = parent.Children.Count;
-            return Grow(parent, Rules.IsExpandedAtRandom ? Random.Untried(parent.Number, parent.Count, tried) : tried);
+            int action = parent.Children.Count;
+            if (!Rules.IsExpandedAtRandom)
+                return Grow(parent, action);
+            action = Random.Untried(parent.Number, parent.Count, action);
+            for (int i = 0; parent.Child(action) != null; i++)      // the number of a node changes with the root
+                action = Random.Untried(parent.Number, parent.Count, i);
+            return Grow(parent, action);
         }
 
         private SearchNode Grow(SearchNode parent, int action)
