@@ -178,6 +178,21 @@ def untried(options: Options, order: IntRow, node: int, count: int, left: int) -
 
 
 @compiled
+def next_action(work: SearchSpace, slot: int, count: int) -> int:
+    """Return the action to try next out of `count`, which the buffer `actions` holds.
+
+    A shuffled order depends on the node's number, which changes when the root moves; tried actions are skipped then.
+    """
+    tree, buffers, node = work.tree, work.buffers, work.tree.links[slot, NODE]
+    action = buffers.actions[untried(work.options, buffers.order, node, count, tree.links[slot, LEFT])]
+    left = count
+    while work.options.shuffle and left > 0 and child_by(tree, slot, action) != NOBODY:
+        action = buffers.actions[untried(work.options, buffers.order, node, count, left)]
+        left -= 1
+    return action
+
+
+@compiled
 def copy(source: WordRow, target: WordRow) -> None:
     """Copy a state."""
     for k in range(len(target)):
@@ -193,7 +208,7 @@ def expand(work: SearchSpace, slot: int, depth: int, count: int) -> int:
     """
     tree, buffers = work.tree, work.buffers
     node, child = tree.links[slot, NODE], buffers.counts[NODES]
-    action = buffers.actions[untried(work.options, buffers.order, node, count, tree.links[slot, LEFT])]
+    action = next_action(work, slot, count)
     tree.links[slot, LEFT] -= 1
     copy(tree.states[node], tree.states[child])
     work.rules.step(work.tables, tree.states[child], action, buffers.rng)

@@ -196,3 +196,19 @@ def test_wrong_use_is_told() -> None:
         actor.choose(end)
     with pytest.raises(SettingsError, match="number of players"):
         play_game(NIM, NIM.load("5", "nim"), [lambda state: 0])
+
+
+@pytest.mark.parametrize("expansion", ["ordered", "random"])
+def test_no_move_is_tried_twice_after_the_root_has_moved(expansion: str) -> None:
+    of = level("H    ", "     ", "    e")
+    settings = dataclasses.replace(SearchSettings.anytime(), expansion=expansion)
+    actor = Actor(GAME, of, RUNNER, budget=Budget(60), settings=settings, seed=3)
+    state = GAME.start(of)
+    for _ in range(4):
+        move = actor.think(state)
+        tree, nodes = actor._engine.work.tree, int(actor._engine.work.buffers.counts[NODES])
+        tried = [(int(tree.nodes[n, PARENT]), int(tree.nodes[n, ACTION])) for n in range(1, nodes)]
+        assert len(set(tried)) == len(tried)
+        state = state.copy()
+        GAME.rules().step(of.tables, state, move.action, np.ones(2, dtype=np.int64))
+        actor.follow(move.action)
