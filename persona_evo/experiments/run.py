@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -238,3 +239,13 @@ def search(
         seed,
         findings,
     )
+
+
+def best_at(growth: Growth, rollout: int) -> float:
+    """Return the best score after this many rollouts, NaN before the first. The notebooks draw curves with it."""
+    found = math.nan
+    for number, value in growth:
+        if number > rollout:
+            break
+        found = value
+    return found
