@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,6 +88,10 @@ def _game(game: str | Game | None, otherwise: str) -> Game:
     return game if isinstance(game, Game) else registry.get(game or otherwise)
 
 
+_SHIPPED = re.compile(r"the shipped policy (\S+)")
+"""How an evolution names the policy that shipped when it ended."""
+
+
 @checked
 def describe_policy(policy: str | Path | Policy, game: str | Game | None = None) -> PolicyDescription:
     """Describe a policy.
@@ -104,7 +109,10 @@ def describe_policy(policy: str | Path | Policy, game: str | Game | None = None)
         [(label, text) for label, text in _facts(chosen) if text],
         of_policy(chosen, of),
         meanings(formulas, of) if formulas else {},
-        comparison_lines(chosen),
+        [
+            re.sub(r"the shipped policy (\S+)", r"the policy \1 that shipped at the time", line)
+            for line in comparison_lines(chosen)
+        ],
     )
 
 

@@ -154,7 +154,7 @@ def _playtest(args: argparse.Namespace, game: Game, policy: Policy, file: Path, 
             return playtest.interrupted(results)
         line = StatusLine()
         results.look(lambda done, total: line.show(f"level analysis: {done}/{total}", last=done == total), workers)
-        page = results.write(folder, workers=workers, progress=lambda text: line.show(f"drawing {text}"))
+        page = results.write(folder, workers=workers, progress=line.show)
     StatusLine.done_with_line()
     say("\n" + summary_text(results.analysis))
     say(f"\npictures and the whole report: {page}")

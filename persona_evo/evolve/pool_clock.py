@@ -14,8 +14,10 @@ POOL_SHARE = 0.5
 """The share of an evolution's time in which its levels are made."""
 SURE = 4
 """The number of levels after which the time for the others is estimated."""
+FIRST = 2
+"""The number of levels of a phase that say nothing about the others, since compiling is part of their time."""
 LATE = 2.0
-"""The factor by which an estimate may exceed the time that is left, since the first levels take longer."""
+"""The factor by which an estimate may exceed the time that is left, since levels differ."""
 
 Counted = Callable[[int, int], None]
 """Receives the number of finished levels and the total."""
@@ -36,12 +38,13 @@ class PoolClock:
     def __init__(self, steps: int, tell: Tell | None, until: float | None) -> None:
         self.steps, self.tell, self.until = steps, tell, until
         self.began, self.before = time.monotonic(), 0
+        self.warm = self.began
 
     def phase(self, what: str) -> Counted:
         """Return the receiver of the progress of one phase, which begins now."""
-        return partial(self._step, what, time.monotonic())
+        return partial(self._step, what)
 
-    def _step(self, what: str, began: float, done: int, total: int) -> None:
+    def _step(self, what: str, done: int, total: int) -> None:
         """Report a step.
 
         Raises:
@@ -52,12 +55,15 @@ class PoolClock:
         now, made = time.monotonic(), self.before + done
         if done == total:
             self.before = made
+        if done <= FIRST:
+            self.warm = now
         if self.until is None or done == total:
             return
-        needed = (now - began) / done * (total - done) if done >= SURE else 0.0
-        if now + needed / LATE <= self.until:
+        each = (now - self.warm) / (done - FIRST) if done >= SURE else 0.0
+        if now + each * (total - done) / LATE <= self.until:
             return
-        minutes = math.ceil((now - self.began) / made * self.steps / POOL_SHARE / 60)
+        each = each or (now - self.began) / made
+        minutes = math.ceil((now - self.began + each * (self.steps - made)) / POOL_SHARE / 60)
         raise SettingsError(
             "there is no time to make so many levels",
             found=f"{what}: {done} of {total} after {duration(now - self.began)}",

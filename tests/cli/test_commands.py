@@ -132,6 +132,8 @@ def test_a_run_is_resumed_shown_exported_and_installed(
 def test_a_policy_that_ships_is_shown_and_exported(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "IEEE" in run(capsys, "policy", "show", "paper_runner").out
     assert "sqrt" in run(capsys, "policy", "export", "ucb1").out
+    shown = run(capsys, "policy", "show", "treasure_collector").out
+    assert "the policy treasure_collector that shipped at the time" in shown, "and not itself"
 
 
 def test_a_playtest_with_an_evolved_policy(run_folder: Path, here: Path, capsys: pytest.CaptureFixture[str]) -> None:

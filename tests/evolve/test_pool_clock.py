@@ -53,3 +53,11 @@ def test_without_a_limit_nothing_ends(now: list[float]) -> None:
     step = PoolClock(20, None, until=None).phase("generating levels (train)")
     now[0] += 1e6
     step(1, 10)
+
+
+def test_what_the_first_levels_spend_on_compiling_is_not_expected_of_the_others(now: list[float]) -> None:
+    step = PoolClock(40, None, until=300.0).phase("generating levels (train)")
+    for done in range(1, 20):
+        now[0] += 60.0 if done <= 2 else 1.0
+        step(done, 20)
+    assert now[0] < 300.0
