@@ -36,7 +36,7 @@ HELD_OUT_BEST = "held_out_best"
 
 MOST_UTILITY = 1e100
 """Largest utility of a checkpoint, in absolute value, that is no damage: sums and squares of such values are finite."""
-MOST_COUNTED = 2**63 - 1
+MOST_COUNTED = 10**15
 """Largest number of evaluations or playthroughs of a checkpoint that is no damage."""
 
 

@@ -129,7 +129,7 @@ def test_a_checkpoint_with_a_broken_state_is_told(tmp_path: Path) -> None:
     [
         (("generation",), 0),
         (("evaluations",), -1),
-        (("evaluations",), 10**30),
+        (("evaluations",), 2**62),
         (("playthroughs",), -1),
         (("hall",), []),
         (("islands",), []),
