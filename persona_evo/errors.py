@@ -46,6 +46,11 @@ def has_control(text: str) -> bool:
     return _CONTROL.search(text) is not None
 
 
+def json_fault(error: Exception) -> str:
+    """Return why a text is not JSON, given what `json` raised."""
+    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)[:100]
+
+
 def raised(error: BaseException, file: str = "") -> str:
     """Find where an exception was raised: "file:line" within `file`, or the innermost line of any file."""
     lines: list[str] = []

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numbers
 import operator
+import sys
 from pathlib import Path
-from typing import SupportsIndex
+from typing import SupportsIndex, TypeGuard
 
 from persona_evo.errors import SettingsError, has_control
 
@@ -25,6 +26,9 @@ MOST_LEVELS = 10_000
 MOST_SHARE = 0.9
 MOST_SEEDS = 256
 """The largest number of game seeds that a search averages over."""
+
+LARGEST = sys.float_info.max
+"""The largest number that a float can hold."""
 
 _EXACT = 2.0**53
 """Floats up to this hold every whole number."""
@@ -51,6 +55,12 @@ def python_number(value: object) -> object:
     if not isinstance(value, numbers.Real):
         return value
     return float(value)
+
+
+def is_finite(value: object) -> TypeGuard[int | float]:
+    """Return whether a value is a finite number that a float can hold. True and False are not numbers."""
+    found = python_number(value)
+    return isinstance(found, (int, float)) and not isinstance(found, bool) and -LARGEST <= found <= LARGEST
 
 
 def integral(value: object) -> object:
@@ -103,12 +113,16 @@ def jobs(value: object) -> int:
     return found
 
 
-def _out_of_range(value: object, name: str, expected: str) -> SettingsError:
+def shown(value: object) -> str:
+    """Return a wrong value as Python writes it, in at most 200 characters."""
     try:
-        found = repr(value)
-    except ValueError:  # a whole number with thousands of digits
-        found = "a number of more than 4,300 digits"
-    return SettingsError(f"{name} is out of range", found=found[:200], expected=expected)
+        return repr(value)[:200]
+    except ValueError:
+        return "a number of more than 4,300 digits"
+
+
+def _out_of_range(value: object, name: str, expected: str) -> SettingsError:
+    return SettingsError(f"{name} is out of range", found=shown(value), expected=expected)
 
 
 def name(value: object, what: str) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from persona_evo import limits
 from persona_evo.compiling import compiled
 from persona_evo.errors import SettingsError
 
@@ -127,8 +128,8 @@ def check_weights(weights: Sequence[float]) -> float:
     """
     total = 0.0
     for weight in weights:
-        if not (math.isfinite(weight) and weight >= 0.0):
-            raise SettingsError("a weight is out of range", found=str(weight), expected="a finite number >= 0")
+        if not 0.0 <= weight <= limits.LARGEST:
+            raise SettingsError("a weight is out of range", found=limits.shown(weight), expected="a finite number >= 0")
         total += weight
     if not 0.0 < total < math.inf:
         raise SettingsError("the sum of the weights is not a finite number above 0", found=str(total))

@@ -9,7 +9,8 @@ import pytest
 
 from persona_evo.compiling import callback
 from persona_evo.compiling.arrays import IntRow
-from persona_evo.seeds import below, draw, stream
+from persona_evo.errors import SettingsError
+from persona_evo.seeds import below, check_weights, draw, stream
 
 pytestmark = pytest.mark.quick
 
@@ -53,3 +54,9 @@ def test_nothing_is_warned_of_where_the_engine_is_plain_python() -> None:
         warnings.simplefilter("error")
         rolls = [below(stream(seed), 6) for seed in range(300)]
     assert set(rolls) == set(range(6))
+
+
+@pytest.mark.parametrize("weight", [10**400, -1, float("nan"), float("inf")])
+def test_a_weight_that_no_finite_float_holds_is_out_of_range(weight):
+    with pytest.raises(SettingsError, match="a weight is out of range"):
+        check_weights([1.0, weight])

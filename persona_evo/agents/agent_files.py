@@ -8,7 +8,6 @@ unless a command names others. The field `constants` has names and the numbers t
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,6 +20,7 @@ from persona_evo.games import textfile
 from persona_evo.games.core import Game
 from persona_evo.games.toml_table import TomlTable
 from persona_evo.games.tomlplaces import Places
+from persona_evo.limits import is_finite
 from persona_evo.search.tree_policy import variables
 
 EVOLVER, LEAGUE = "evolver", "league"
@@ -136,7 +136,7 @@ def _checked(name: str, data: object, game: Game, places: Places | None) -> Agen
     constants = data.get("constants", {})
     for key, value in constants.items():
         fresh = _NAME.fullmatch(key) and key not in variables(game, moves=True) and key not in PRIMITIVES
-        if not fresh or type(value) not in (int, float) or not math.isfinite(value):
+        if not fresh or type(value) not in (int, float) or not is_finite(value):
             raise SettingsError(
                 f"agent {name}: a constant needs a new name and a finite number",
                 place=at("constants", key),

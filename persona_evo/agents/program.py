@@ -33,7 +33,7 @@ from typing import Any
 from persona_evo.agents.contest import FAULTS, Fault
 from persona_evo.agents.output import OutputReader
 from persona_evo.connect import guard, watchdog
-from persona_evo.errors import Place, SettingsError
+from persona_evo.errors import Place, SettingsError, json_fault
 from persona_evo.games.core import Game, Level, State
 from persona_evo.jobs import windows
 
@@ -230,7 +230,7 @@ class ProgramSeat:
             try:
                 found = json.loads(line)
             except (ValueError, RecursionError) as e:
-                raise Fault("nonsense", "its answer is not JSON") from e
+                raise Fault("nonsense", f"its answer is not JSON: {json_fault(e)}") from e
             if not isinstance(found, dict):
                 raise Fault("nonsense", "its answer is not an object")
             if found.get("number") == self._number:

@@ -14,11 +14,11 @@ of MiniDungeons 2. They say how hard a level is for these simulated players, whi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from persona_evo import limits
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.words import counted, percent
 
@@ -32,12 +32,8 @@ WHOLE_GAME = 1_000_000
 """The sight of a player who looks ahead to the end of the game."""
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-
-
 def _wrong(name: str, value: object, expected: str) -> SettingsError:
-    return SettingsError(f"{name} of a skill is out of range", found=repr(value)[:200], expected=expected)
+    return SettingsError(f"{name} of a skill is out of range", found=limits.shown(value), expected=expected)
 
 
 @dataclass(frozen=True)
@@ -68,9 +64,9 @@ class Skill:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise _wrong(name, value, "a whole number of at least 1")
-        if not _is_number(self.errors) or not 0 <= self.errors <= 1:
+        if not limits.is_finite(self.errors) or not 0 <= self.errors <= 1:
             raise _wrong("errors", self.errors, "a share from 0 to 1")
-        if not _is_number(self.temperature) or self.temperature <= 0:
+        if not limits.is_finite(self.temperature) or self.temperature <= 0:
             raise _wrong("temperature", self.temperature, "a number above 0")
 
     @property

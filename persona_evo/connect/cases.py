@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from persona_evo.connect import protocol as p
+from persona_evo.connect.asking import Decision
 from persona_evo.connect.description import CASES, Description
 from persona_evo.connect.findings import FailingRollout, Lost, failure_key
 from persona_evo.connect.findings_file import level_of, read_findings
@@ -119,9 +119,9 @@ class CasePlayer:
         made: list[tuple[int, int]] = []
         luck = SplitMix64(0)
 
-        def answer(asked: dict[str, Any]) -> int:
+        def answer(asked: Decision) -> int:
             nonlocal luck
-            count, depth, weights = int(asked["count"]), int(asked["depth"]), asked.get("weights") or []
+            depth, count, weights = asked.depth, asked.count, asked.weights
             if depth == 0:
                 made.clear()
                 luck = SplitMix64(seed or 0)
@@ -130,8 +130,8 @@ class CasePlayer:
             elif seed is None:
                 choice = 0
             else:
-                weighted = case.mode == p.WEIGHTS and weights
-                choice = luck.weighted(weights) if weighted else luck.below(count)
+                by_weights = case.mode == p.WEIGHTS and weights is not None
+                choice = luck.weighted(weights or ()) if by_weights else luck.below(count)
             made.append((choice, count))
             return choice
 

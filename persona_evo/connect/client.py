@@ -30,6 +30,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from persona_evo import limits
 from persona_evo.connect import protocol as p
 from persona_evo.connect.driver_connection import (
     DriverConnection,
@@ -233,13 +234,13 @@ class Client:
         if symbol not in self._number:
             raise ConnectError("no such metric", found=symbol, expected=", ".join(self._number))
         if not -3.4e38 <= value <= 3.4e38:
-            raise ConnectError(f"metric {symbol} is not a finite 32-bit number", found=str(value))
+            raise ConnectError(f"metric {symbol} is not a finite 32-bit number", found=limits.shown(value))
         self._values[self._number[symbol]] = value
 
     def report_score(self, score: float) -> None:
         """Set the current score, which counts if the game is cut short."""
-        if not math.isfinite(score):
-            raise ConnectError("the score is not a finite number", found=str(score))
+        if not limits.is_finite(score):
+            raise ConnectError("the score is not a finite number", found=limits.shown(score))
         self._score = float(score)
 
     def report_hash(self, state: int) -> None:

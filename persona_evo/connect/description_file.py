@@ -26,7 +26,7 @@ from persona_evo.connect.process_start import Limits, Timeouts
 from persona_evo.connect.protocol import MOST_CHOICES, MOST_PORT
 from persona_evo.connect.restarts import Restarts
 from persona_evo.connect.scores import NORMALISED, RAW
-from persona_evo.errors import ConnectError, unknown
+from persona_evo.errors import ConnectError, json_fault, unknown
 from persona_evo.games import textfile
 from persona_evo.games.outside import FILMED
 from persona_evo.games.toml_table import TomlTable
@@ -253,7 +253,7 @@ class _Reader:
             raise self.top.wrong(
                 f"[{key}] contains a value that JSON cannot express",
                 key,
-                found=str(e),
+                found=json_fault(e),
                 expected="texts, numbers, true, false, lists and tables",
             ) from e
         for reserved in ("map", "variant"):

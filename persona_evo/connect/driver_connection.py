@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
 from persona_evo.connect.incoming import IncomingFrames
-from persona_evo.errors import ConnectError, InputError, ProtocolError
+from persona_evo.errors import ConnectError, InputError, ProtocolError, json_fault
 
 _CHUNK = 1 << 16
 
@@ -126,7 +126,7 @@ def settings_in(environment: Mapping[str, str]) -> dict[str, Any]:
     try:
         value = json.loads(text) if text else {}
     except (ValueError, RecursionError) as e:
-        raise ConnectError("the settings are not JSON", found=text[:100]) from e
+        raise ConnectError(f"the settings are not JSON: {json_fault(e)}", found=text[:100]) from e
     if not isinstance(value, dict):
         raise InputError("the settings are not a JSON object", found=text[:100])
     return value

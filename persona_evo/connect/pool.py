@@ -22,6 +22,7 @@ from dataclasses import replace
 from typing import Any
 
 from persona_evo.connect import protocol as p
+from persona_evo.connect.asking import Decision
 from persona_evo.connect.findings import MOST_FINDINGS, FailingRollout, Lost, failing
 from persona_evo.connect.hello_frame import check_same_game
 from persona_evo.connect.pictures import GamePicture, decode_picture
@@ -50,7 +51,7 @@ class ProcessPool:
 
     Attributes:
         broken: whether a call has ended in an error, so that logs should be kept.
-        chooser: answers the content of a DECIDE frame with a choice, for rollouts in mode ASK.
+        chooser: answers a DECIDE with a choice, for rollouts in mode ASK.
         pictures: takes the pictures that the game sends; None if no rollout asks for any.
 
     Raises (when the processes start):
@@ -75,7 +76,7 @@ class ProcessPool:
         self._probes: set[int] = set()
         self._next_id = 0
         self._told_frames: list[bytes] = []
-        self.chooser: Callable[[dict[str, Any]], int] | None = None
+        self.chooser: Callable[[Decision], int] | None = None
         self.pictures: Callable[[GamePicture], None] | None = None
         self._looked = 0.0
         self.broken = self._warned = False
@@ -297,10 +298,8 @@ class ProcessPool:
                 self._result(seat, p.decode_result(payload))
             elif kind == p.Kind.PICTURE:
                 self._show(seat, decode_picture(payload))
-            elif kind == p.Kind.DECIDE and (choose := seat.chooser() or self.chooser) is not None:
-                asked = p.decode_json(kind, payload)
-                answer = {"id": asked.get("id"), "choice": choose(asked)}
-                seat.worker.send(p.json_frame(p.Kind.CHOICE, answer))
+            elif kind == p.Kind.DECIDE:
+                seat.worker.send(seat.answer(payload, self.chooser))
                 seat.restart_clock()
             elif kind == p.Kind.ERROR:
                 raise seat.reported_error(payload)
@@ -386,9 +385,7 @@ class ProcessPool:
             raise
         for frame in self._told_frames:
             worker.send(frame)
-        seat.worker, seat.writing, seat.played = worker, False, 0
-        seat.kept.clear()
-        seat.restart_clock()
+        seat.reseat(worker)
         assert self._selector is not None
         self._selector.register(worker, selectors.EVENT_READ, seat)
 

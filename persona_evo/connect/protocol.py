@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeGuard
 
-from persona_evo.errors import ProtocolError
+from persona_evo.errors import ProtocolError, json_fault
 
 MAGIC = "persona-evo"
 VERSION = (1, 0)
@@ -368,7 +368,7 @@ def decode_json(kind: int, payload: bytes) -> dict[str, Any]:
     try:
         value = json.loads(payload.decode("utf-8"), parse_constant=_no_constant)
     except (ValueError, RecursionError) as e:
-        raise ProtocolError(f"{name} is not JSON: {str(e)[:100]}", found=repr(payload[:40])) from e
+        raise ProtocolError(f"{name} is not JSON: {json_fault(e)}", found=repr(payload[:40])) from e
     if not isinstance(value, dict):
         raise ProtocolError(f"{name} is not a JSON object", found=repr(payload[:40]))
     return value

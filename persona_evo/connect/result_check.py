@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from persona_evo.connect import protocol as p
+from persona_evo.connect.ordering import RolloutResult
 from persona_evo.errors import GameError, ProtocolError
+from persona_evo.search.tree import UNKNOWN
+from persona_evo.words import counted
 
 
 def check_result(order: p.Rollout, result: p.Result, hello: p.Hello) -> None:
@@ -42,11 +47,33 @@ def not_deterministic(order: p.Rollout, result: p.Result, hello: p.Hello, game: 
     depth = len(got) - 1
     if not 0 <= depth < len(asked):
         return GameError(f"{game}: RESULT says that the prefix is illegal, but not where")
-    offered = f"{got[depth][1]} choices" if got[depth][1] else "no more choices, because the game was over"
-    choices = " ".join(str(choice) for choice, _ in asked[:depth])
+    return _changed(hello.game[0], asked[:depth], asked[depth][1], got[depth][1], order.game_seed)
+
+
+def check_count(result: RolloutResult, depth: int, known: int, game: str, seed: int) -> None:
+    """Check that a game offers as many choices at a decision as before.
+
+    Args:
+        result: a result.
+        depth: the number of decisions before this one.
+        known: the number of choices that the game offered there before; 0 if it was over, UNKNOWN if it is not known.
+        game: the name of the game.
+        seed: the game seed.
+
+    Raises:
+        GameError: the number of choices is another one.
+    """
+    now = 0 if result.decisions == depth else result.count(depth)
+    if known not in (UNKNOWN, now):
+        raise _changed(game, p.unpack(result.trace)[:depth], known, now, seed)
+
+
+def _changed(game: str, before: Sequence[tuple[int, int]], known: int, now: int, seed: int) -> GameError:
+    once, offered = (counted(n, "choice") if n else "no more choices, because the game was over" for n in (known, now))
+    choices = " ".join(str(choice) for choice, _ in before)
     reached = f"after the choices {choices}" if choices else "before any choice"
     return GameError(
-        f"{hello.game[0]} is not deterministic: at decision {depth} it offered {asked[depth][1]} choices once and "
-        f"{offered} now, {reached} with game seed {order.game_seed}\n"
+        f"{game} is not deterministic: at decision {len(before)} it offered {once} once and {offered} now, "
+        f"{reached} with game seed {seed}\n"
         "  hint: all randomness must come from the game seed, and each game must start from fresh state"
     )

@@ -31,6 +31,7 @@ from persona_evo.connect import protocol as p
 from persona_evo.connect.findings import Lost, shown
 from persona_evo.connect.ordering import FinishedRollout, Ordering, PendingRollout, RolloutResult, RolloutSource
 from persona_evo.connect.priors import PriorOrders
+from persona_evo.connect.result_check import check_count
 from persona_evo.connect.scores import UtilityRange, is_fitted
 from persona_evo.connect.snapshot_orders import SnapshotOrders
 from persona_evo.connect.tree import PrefixTree
@@ -232,8 +233,7 @@ class ConnectedSearch:
         """Begin a new budget, at the state that a prefix leads to."""
         self._start, self._before = start, len(start) // p.PAIR
         self._states = SnapshotOrders(max(1, self.ordering.worlds))
-        self._spent_before, self._known, self._decisions, self._played = self.spent, 0, 0, 0
-        self._full = False
+        self._spent_before, self._known, self._decisions, self._played, self._full = self.spent, 0, 0, 0, False
 
     def look(self, seen: Observation, rollouts: int | None) -> None:
         """Go on from what a player sees, with what the tree holds below it. No rollout may be under way.
@@ -324,13 +324,14 @@ class ConnectedSearch:
             self._priors.enter(engine, order, None)
             return
         work, utility, over = engine.work, self._utility_of(result), result.decisions == order.depth
+        check_count(result, order.depth, int(work.choices[order.node]), self.game.title, self._game_seed)
         if work.choices[order.node] == UNKNOWN:
             self._describe(order.node, result, order.depth)
         self._limited |= not over and order.depth - self._before >= self._horizon
         engine.back_up(order.node, 0 if over else result.count(order.depth), utility)
         if self.ordering.whole and not over and (self.best is None or utility > self.best.utility):
             self._graft(order, result, utility)
-        elif order.draw and not over and result.count(order.depth) == work.choices[order.node]:
+        elif order.draw and not over:
             self._graft(order, result, utility, most=1)
         self._priors.enter(engine, order, result.weights)
         self._keep(order, result, utility, over)
@@ -387,10 +388,9 @@ class ConnectedSearch:
             self.best, self.stopped = sample, "win"
         elif better:
             self.best = sample
-        if self.best is sample and self.show is not None:
-            self.show(sample)
-        if self._tell is not None:
-            self._tell(sample)
+        for listener in (self.show if self.best is sample else None, self._tell):
+            if listener is not None:
+                listener(sample)
 
     def _stop_empty(self, limit: int) -> None:
         """Set the reason why no rollout is under way any more."""

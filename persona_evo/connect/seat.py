@@ -5,15 +5,15 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from persona_evo.connect import protocol as p
-from persona_evo.connect.asking import AskedRollout
+from persona_evo.connect.asking import AskedRollout, Decision, decode_decide
 from persona_evo.connect.findings import shown
+from persona_evo.connect.game_frames import json_id
 from persona_evo.connect.restarts import Restarts
 from persona_evo.connect.worker import Worker
-from persona_evo.errors import ConnectError, Place, printable
+from persona_evo.errors import ConnectError, Place, ProtocolError, printable
 from persona_evo.words import counted
 
 LOG = logging.getLogger(__name__)
@@ -43,8 +43,14 @@ class WorkerSeat:
         self.played = 0
         self.kept: set[int] = set()
         self._asked: AskedRollout | None = None
-        self._looks = self._pings = self._strangers = 0
+        self._looks = self._pings = self._strangers = self._decided = 0
         self._stranger = 0
+
+    def reseat(self, worker: Worker) -> None:
+        """Put a new process in place of one that has ended."""
+        self.worker, self.writing, self.played, self._decided = worker, False, 0, 0
+        self.kept.clear()
+        self.restart_clock()
 
     def restart_clock(self) -> None:
         """Start measuring the time of the next rollout."""
@@ -72,19 +78,39 @@ class WorkerSeat:
         self._stranger = id_
         return None
 
-    def chooser(self) -> Callable[[Mapping[str, Any]], int] | None:
-        """Return what answers the DECIDEs of the rollout that is being played; None if it should send none."""
-        asked = self._asked
-        return asked.choose if asked is not None and self.orders and self.orders[0].id == asked.id else None
+    def answer(self, payload: bytes, chooser: Callable[[Decision], int] | None) -> bytes:
+        """Return the CHOICE that answers a DECIDE.
+
+        Args:
+            payload: the payload of DECIDE.
+            chooser: what chooses in an order whose own mode is ASK.
+
+        Raises:
+            ProtocolError: the payload is not as specified, or no order may ask.
+        """
+        order, asked, hello = self.orders[0] if self.orders else None, self._asked, self.worker.hello
+        choose = asked.choose if asked is not None and order is not None and order.id == asked.id else chooser
+        if order is None or not (order.asks or order.mode == p.ASK) or choose is None or hello is None:
+            raise ProtocolError("the game sent a DECIDE, which no ROLLOUT under way asks for")
+        depth = len(order.prefix) // p.PAIR + self._decided
+        decision = decode_decide(payload, order.id, depth, len(hello.metrics))
+        self._decided += 1
+        return p.json_frame(p.Kind.CHOICE, {"id": json_id(order.id), "choice": choose(decision)})
 
     def complete(self, order: p.Rollout, result: p.Result) -> p.Result:
-        """Remove an order that has been answered, and return its result with the weights that it was to tell."""
+        """Remove an order that has been answered, and return its result with the weights that it was to tell.
+
+        Raises:
+            ProtocolError: the result does not have the choices that the driver made.
+        """
         self.orders.remove(order)
         self.played += 1
+        self._decided = 0
         self.restart_clock()
         if self._asked is None or self._asked.id != order.id:
             return result
         asked, self._asked = self._asked, None
+        asked.check(result)
         return result._replace(weights=asked.weights)
 
     @property

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from persona_evo.connect import protocol as p
+from persona_evo.connect.asking import Decision
 from persona_evo.connect.findings import completed
 from persona_evo.connect.level_names import LevelName
 from persona_evo.connect.pictures import GamePicture
@@ -32,22 +32,16 @@ def play_choices(
     """
     pool = session.pool(level)
 
-    def choose(asked: dict[str, Any]) -> int:
+    def choose(asked: Decision) -> int:
         if pause is not None:
             pause()
-        depth, count = asked.get("depth"), asked.get("count")
-        if (
-            not isinstance(depth, int)
-            or not 0 <= depth < len(choices)
-            or not isinstance(count, int)
-            or choices[depth] >= count
-        ):
+        if asked.depth >= len(choices) or choices[asked.depth] >= asked.count:
             raise ConnectError(
                 "the game does not reach the same decisions again",
-                found=f"{count} choices at decision {depth}",
+                found=f"{counted(asked.count, 'choice')} at decision {asked.depth}",
                 expected=counted(len(choices), "decision"),
             )
-        return choices[depth]
+        return choices[asked.depth]
 
     pool.chooser, pool.pictures = choose, pictures
     flags = p.ALL_METRICS if pictures is None else p.ALL_METRICS | p.PICTURES

@@ -87,12 +87,30 @@ class Individual:
 
     @classmethod
     def from_json(cls, values: list[Any]) -> Individual:
-        """Make an individual from the form of `to_json`."""
+        """Make an individual from the form of `to_json`.
+
+        Raises:
+            TypeError, ValueError: the values are not an individual.
+        """
         formula, size, utilities, trials, origin, born, key, *known = values
-        validation = [float(u) for u in known[0]] if known else []
-        standing = float(known[1]) if len(known) > 1 else fsum(validation) / max(1, len(validation))  # of older runs
-        own = [float(u) for u in utilities]
+        if len(known) > 2:
+            raise ValueError(f"an individual of {len(values)} values, more than 9")
+        validation = [_number(u) for u in known[0]] if known else []
+        standing = _number(known[1]) if len(known) > 1 else fsum(validation) / max(1, len(validation))  # of older runs
+        own = [_number(u) for u in utilities]
         return cls(str(formula), int(size), own, int(trials), origin, int(born), key, validation, standing)
+
+
+def _number(value: Any) -> float:
+    """Return a number of a record.
+
+    Raises:
+        TypeError: it is none, as `true` or a text.
+        OverflowError: it is too large for a float.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{str(value)[:40]!r} is not a number")
+    return float(value)
 
 
 @dataclass
@@ -152,7 +170,7 @@ class EvolutionState:
                 for island in values["islands"]
             ],
             hall=[Individual.from_json(i) for i in values["hall"]],
-            memory={str(k): ([float(u) for u in us], int(n)) for k, us, n in values["memory"]},
+            memory={str(k): ([_number(u) for u in us], int(n)) for k, us, n in values["memory"]},
             playthroughs=int(values.get("playthroughs", 0)),
         )
 

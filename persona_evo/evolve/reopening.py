@@ -34,6 +34,11 @@ HELD_OUT = "held_out"
 HELD_OUT_BEST = "held_out_best"
 """A key of a run's configuration: the best known utility of each held-out level, if these were generated."""
 
+MOST_UTILITY = 1e100
+"""Largest utility of a checkpoint, in absolute value, that is no damage: sums and squares of such values are finite."""
+MOST_COUNTED = 10**15
+"""Largest number of evaluations or playthroughs of a checkpoint that is no damage."""
+
 
 def settings_of(folder: Path) -> EvolutionSettings:
     """Return the settings of the evolution.
@@ -175,8 +180,9 @@ def _wrong(
     """Return (where, found, expected) for a mismatch, or None."""
     if state.generation != checkpoint.generation:
         return "state.generation", str(state.generation), f"{checkpoint.generation}, as the checkpoint says"
-    if state.evaluations < 0:
-        return "state.evaluations", str(state.evaluations), "at least 0"
+    for name in ("evaluations", "playthroughs"):
+        if not 0 <= getattr(state, name) <= MOST_COUNTED:
+            return f"state.{name}", str(getattr(state, name))[:40], f"a number from 0 to {MOST_COUNTED}"
     if not state.hall:
         return "state.hall", "an empty hall of fame", "at least one formula"
     if len(state.islands) != settings.islands:
@@ -193,25 +199,34 @@ def _wrong(
     for where, individuals in groups:
         for individual in individuals:
             if not _fits(individual, levels):
-                return where, repr(individual.to_json())[:120], f"a formula with finite utilities of {levels} levels"
+                return (
+                    where,
+                    repr(individual.to_json())[:120],
+                    f"a formula with utilities within +-{MOST_UTILITY:g} of {levels} levels",
+                )
     for key, (utilities, trials) in state.memory.items():
-        if len(utilities) != levels or trials < 1 or not all(map(math.isfinite, utilities)):
-            return "state.memory", repr([key, utilities, trials])[:120], f"finite utilities of {levels} levels"
+        if len(utilities) != levels or trials < 1 or not all(map(_plausible, utilities)):
+            return (
+                "state.memory",
+                repr([key, utilities, trials])[:120],
+                f"utilities within +-{MOST_UTILITY:g} of {levels} levels",
+            )
     return None
 
 
 def _wrong_sample(state: EvolutionState, settings: EvolutionSettings, validation: int) -> tuple[str, str, str] | None:
     """Check a run that draws levels like `_wrong`: dropouts have fewer utilities, and only the best are validated."""
     most, proved = settings.levels_a_generation, max(validation, settings.proof)
-    expected = f"finite utilities of 1 to {most} levels, and of {validation} to {proved} to compare on or none"
+    own = f"utilities within +-{MOST_UTILITY:g} of 1 to {most} levels"
+    expected = f"{own}, and of {validation} to {proved} to compare on or none"
 
     def compared(values: Sequence[float]) -> bool:
-        return validation <= len(values) <= proved and all(map(math.isfinite, values))
+        return validation <= len(values) <= proved and all(map(_plausible, values))
 
     for island in state.islands:
         for i in island.individuals:
             known = 1 <= len(i.utilities) <= most and (not i.validation or compared(i.validation))
-            if not (known and _fits(i, len(i.utilities)) and math.isfinite(i.standing)):
+            if not (known and _fits(i, len(i.utilities)) and _plausible(i.standing)):
                 return "state.islands", repr(i.to_json())[:120], f"a formula with {expected}"
     for i in state.hall:
         if not (_fits(i, len(i.utilities)) and compared(i.validation) and i.fitness == i.standing):
@@ -227,8 +242,12 @@ def _fits(individual: Individual, levels: int) -> bool:
         size = genome.size(individual.formula)
     except InputError:
         return False
-    known = len(individual.utilities) == levels and all(map(math.isfinite, individual.utilities))
-    return known and individual.size == size and individual.trials >= 1
+    known = len(individual.utilities) == levels and all(map(_plausible, individual.utilities))
+    return known and individual.size == size and individual.trials >= 1 and individual.born >= 0
+
+
+def _plausible(utility: float) -> bool:
+    return abs(utility) <= MOST_UTILITY
 
 
 def summary_of(folder: Path) -> str:

@@ -24,7 +24,7 @@ from persona_evo.evolve.setting_values import (
     SAMPLING,
     SMALL_ISLAND,
 )
-from persona_evo.limits import integral, python_number
+from persona_evo.limits import integral, python_number, shown
 from persona_evo.words import counted
 
 
@@ -193,11 +193,11 @@ class EvolutionSettings:
         return cls.modern(**{**SAMPLING, **changes})
 
     @classmethod
-    def of(cls, preset: str, *, sampled: bool = False, **changes: Any) -> EvolutionSettings:
+    def of(cls, preset: str = "", /, *, sampled: bool = False, **changes: Any) -> EvolutionSettings:
         """Return the preset called `preset` with some values changed.
 
         Args:
-            preset: the name of the preset.
+            preset: the name of the preset, "paper" or "modern".
             sampled: whether each generation draws its levels; this changes some values of `modern` (see `SAMPLING`).
             changes: values by name. "mutations.NAME" changes the weight of one mutation.
 
@@ -205,14 +205,21 @@ class EvolutionSettings:
             SettingsError: there is no such preset or setting, or a value is out of range.
         """
         presets = {"paper": cls.paper, "modern": cls.modern}
-        if preset not in presets:
-            expected, hint = unknown(preset, presets)
-            raise SettingsError("no such preset of the evolution", found=preset, expected=expected, hint=hint)
+        named = [preset] if preset != "" else []
+        named += [changes.pop("preset")] if "preset" in changes else []
+        if len(named) != 1:
+            found = " and ".join(map(shown, named)) or "none"
+            raise SettingsError("give one preset of the evolution", found=found, expected=" or ".join(presets))
+        preset = named[0]
+        if not isinstance(preset, str) or preset not in presets:
+            found = preset if isinstance(preset, str) else shown(preset)
+            expected, hint = unknown(found, presets)
+            raise SettingsError("no such preset of the evolution", found=found, expected=expected, hint=hint)
         weights = {k.removeprefix(_WEIGHT): changes.pop(k) for k in list(changes) if k.startswith(_WEIGHT)}
         _known(changes)
         usual = SAMPLING if sampled and preset == "modern" else {}
-        found = presets[preset](**{**usual, **_fitting({**usual, **changes}), **changes})
-        return dataclasses.replace(found, mutations={**found.mutations, **weights}) if weights else found
+        made = presets[preset](**{**usual, **_fitting({**usual, **changes}), **changes})
+        return dataclasses.replace(made, mutations={**made.mutations, **weights}) if weights else made
 
     @property
     def island_size(self) -> int:
@@ -359,11 +366,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _wrong(name: str, value: Any, expected: str, hint: str | None = None) -> SettingsError:
-    try:
-        found = _shown(value)
-    except ValueError:  # a whole number with thousands of digits
-        found = "a number with thousands of digits"
-    return SettingsError(f"setting {name!r} is out of range", found=found[:200], expected=expected, hint=hint)
+    return SettingsError(f"setting {name!r} is out of range", found=_shown(value)[:200], expected=expected, hint=hint)
 
 
 def _shown(value: Any) -> str:
@@ -374,4 +377,4 @@ def _shown(value: Any) -> str:
         return ",".join(map(_shown, value)) or "nothing"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return (value or "an empty text") if isinstance(value, str) else repr(value)
+    return (value or "an empty text") if isinstance(value, str) else shown(value)

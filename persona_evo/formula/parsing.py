@@ -9,6 +9,7 @@ from typing import NamedTuple, NoReturn, Protocol
 from persona_evo.errors import FormulaError, Place, unknown
 from persona_evo.formula import primitive
 from persona_evo.formula import primitives as p
+from persona_evo.limits import shown
 
 _TOKEN = re.compile(
     r"(?P<space>[ \t\r\n\f\v]+|\#[^\n]*)"
@@ -82,6 +83,8 @@ def read(text: str, symbols: tuple[str, ...] | None, start: Place, macros: Macro
     Raises:
         FormulaError: the text is not a formula (with the line and column of the error).
     """
+    if not isinstance(text, str):
+        raise FormulaError("a formula is a text", found=shown(text), expected="a text such as 0.7 * MS + 0.3 * PE")
     lexemes = list(_lexemes(text, start))
     if lexemes[0].kind == "end":
         raise FormulaError("the formula is empty", place=start, expected="an expression such as 0.7 * MS + 0.3 * PE")

@@ -86,10 +86,11 @@ class Metric:
     def __post_init__(self) -> None:
         for text in (self.symbol, self.name, self.unit):
             limits.label(text, "a metric")
-        if math.isnan(self.low) or math.isnan(self.high):
-            raise SettingsError(
-                f"the metric {self.symbol} has no range", found=f"{self.low} to {self.high}", expected="two numbers"
-            )
+        for end in (self.low, self.high):
+            if not limits.is_finite(end) and end not in (-math.inf, math.inf):
+                raise SettingsError(
+                    f"the metric {self.symbol} has no range", found=limits.shown(end), expected="two numbers"
+                )
 
 
 Legal = Annotated[Callable[[WordRow, WordRow, IntRow], int], Linked()]

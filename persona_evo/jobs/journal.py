@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from persona_evo.errors import Place, RunError
+from persona_evo.errors import Place, RunError, json_fault
 from persona_evo.jobs import checksum, files, json_text
 from persona_evo.jobs.files import opened
 
@@ -193,7 +193,7 @@ def _row(line: bytes, place: Place, name: str, hint: str) -> tuple[Row, bool]:
     try:
         row = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as e:
-        raise _unreadable(text, place, name, hint, str(e)) from e
+        raise _unreadable(text, place, name, hint, json_fault(e)) from e
     if not isinstance(row, dict):
         raise RunError(
             f"a {name} cannot be read: not an object",

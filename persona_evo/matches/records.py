@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -22,6 +21,7 @@ from persona_evo.errors import Place, RunError, SettingsError, printable
 from persona_evo.jobs import files, schema
 from persona_evo.jobs.folder import JobKind
 from persona_evo.jobs.journal import Journal, LineFormat
+from persona_evo.limits import is_finite
 from persona_evo.search.configuration import comparable
 
 SCHEMA = 1
@@ -126,12 +126,8 @@ def _whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-
-
 def _two(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(map(_number, value))
+    return isinstance(value, list) and len(value) == 2 and all(map(is_finite, value))
 
 
 def _faults(value: Any) -> bool:
@@ -145,7 +141,7 @@ def _searches(value: Any) -> bool:
     return (
         isinstance(value, list)
         and len(value) == 2
-        and all(isinstance(s, list) and len(s) in (0, 7) and all(map(_number, s)) for s in value)
+        and all(isinstance(s, list) and len(s) in (0, 7) and all(map(is_finite, s)) for s in value)
     )
 
 
@@ -153,7 +149,7 @@ _FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(("first", "second", "level", "actions"), (_text, "a text")),
     **dict.fromkeys(("number", "start", "plies"), (_whole, "a whole number")),
     "result": (lambda v: v in (0, 0.5, 1), "0, 0.5 or 1"),
-    "margin": (_number, "a number"),
+    "margin": (is_finite, "a number"),
     "faults": (_faults, "a list of [player, move, kind, what]"),
     **dict.fromkeys(("seconds", "slowest"), (_two, "two numbers")),
     "searches": (_searches, "two lists of no or 7 numbers"),

@@ -23,11 +23,8 @@ from persona_evo.words import counted, enumerated, plural
 LINES = 5
 """Maximum number of lines of an answer."""
 
-DIFFICULTY = {"win_rate": -1, "death_rate": 1, "stuck_rate": 1, "unfinished_rate": 1, "damage": 1}
+DIFFICULTY = {UTILITY.key: -1, "win_rate": -1, "death_rate": 1, "stuck_rate": 1, "unfinished_rate": 1, DAMAGE.key: 1}
 """Measures of difficulty: 1 if a higher value is harder, -1 if a lower one is. The first that differs decides."""
-
-HEAVY = 0.5
-"""Share of the hit points at the start from which more damage counts as harder, whatever it gains."""
 
 SAME = 0.005
 """Largest difference between two means, in objects, that counts as no difference."""
@@ -65,7 +62,7 @@ def answer(rows: Sequence[ComparisonRow], changes: Changes | LevelPairs, differe
     players = list(dict.fromkeys(r.player_a for r in rows))
     leaning = {p: _leaning([r for r in rows if r.player_a == p], difference) for p in players}
     told = [r for r in rows if (telling(r) or _proven_by_maps(r, difference)) and _comparable(r, difference)]
-    first = _verdict(players, leaning, {r.player_a for r in told}, difference)
+    first = _verdict(players, leaning, {r.player_a for r in told}, _contrary(rows, leaning, difference), difference)
     measures = _measures(told)
     new, rest = _new(difference.new), [*filter(None, [changes.words]), *_unseen(rows, told), *_too_few(rows)]
     room = LINES - 1 - len(new) - len(rest)
@@ -114,36 +111,59 @@ def _comparable(row: ComparisonRow, difference: AnalysisDifference) -> bool:
     return not shares or difference.sums.isdisjoint(row.measure.name.split())
 
 
-def _leaning(rows: Iterable[ComparisonRow], difference: AnalysisDifference) -> int:
+def _signs(rows: Iterable[ComparisonRow], difference: AnalysisDifference) -> dict[ComparisonRow, int]:
+    """Return the measures of difficulty in which a player differs, the first in DIFFICULTY first.
+
+    The value is 1 if the measure says that B is harder, -1 if easier.
+    """
+    found = [r for r in rows if r.measure.key in DIFFICULTY and (telling(r) or _proven_by_maps(r, difference))]
+    found.sort(key=lambda r: list(DIFFICULTY).index(r.measure.key))
+    return {r: _sign(r) for r in found}
+
+
+def _sign(row: ComparisonRow) -> int:
+    """Return 1 if the values of a row say that B is harder, -1 if they say easier, 0 if they say neither."""
+    return DIFFICULTY.get(row.measure.key, 0) * {"b": 1, "a": -1}.get(row.higher, 0)
+
+
+def _leaning(rows: Sequence[ComparisonRow], difference: AnalysisDifference) -> int:
     """Return 1 if B is harder for a player, -1 if it is easier, 0 if nothing shows either.
 
-    Three things do not show that a level is harder: lost hit points that buy a player a higher utility, unless the loss
-    is HEAVY; shares of objects that rise because there are fewer objects; and what differs between the routes found,
-    unless the utility contains it or the maps prove the same.
+    The player's own utility decides; if it does not differ, the first rate that does. Damage decides only if the maps
+    say the same and the mean utility does not say the opposite: lost hit points can buy what the player wants.
     """
-    found = {
-        r.measure.key: r for r in rows if r.differs() or (r.disjoint and r.weighed) or _proven_by_maps(r, difference)
-    }
-    row = next((found[key] for key in DIFFICULTY if key in found), None)
-    if row is None:
-        return 0
-    utility = found.get(UTILITY.key)
-    heavy = difference.health > 0 and abs(row.b.value - row.a.value) >= HEAVY * difference.health
-    fewer = any(b < a if row.higher == "b" else a < b for a, b in difference.objects.values())
-    bought = utility is not None and utility.higher == row.higher and not heavy and not fewer
-    if row.measure.key == DAMAGE.key and bought:
-        return 0
-    return DIFFICULTY[row.measure.key] * (1 if row.higher == "b" else -1)
+    wanted = next((_sign(r) for r in rows if r.measure.key == UTILITY.key), 0)
+    for row, sign in _signs(rows, difference).items():
+        if row.measure.key != DAMAGE.key or (sign == difference.harder and sign != -wanted):
+            return sign
+    return 0
+
+
+def _contrary(rows: Sequence[ComparisonRow], leaning: dict[str, int], difference: AnalysisDifference) -> str:
+    """Name the measures of difficulty that point the other way than the verdict on their player."""
+    found = [
+        f"the {spoken(p)}'s {row.measure.name} is {'higher' if row.higher == 'b' else 'lower'}"
+        for p, lean in leaning.items()
+        for row, sign in _signs([r for r in rows if r.player_a == p], difference).items()
+        if sign == -lean != 0
+    ]
+    return f", although {enumerated(found)}" if found else ""
 
 
 def _proven_by_maps(row: ComparisonRow, difference: AnalysisDifference) -> bool:
     """Return whether the routes found differ in what the maps prove, such as damage where traps are forced."""
-    sign = DIFFICULTY.get(row.measure.key, 0) * (1 if row.higher == "b" else -1)
-    return row.disjoint and bool(sign) and sign == difference.harder
+    return row.disjoint and _sign(row) == difference.harder != 0
 
 
-def _verdict(players: Sequence[str], leaning: dict[str, int], moved: set[str], difference: AnalysisDifference) -> str:
-    """Return the first line."""
+def _verdict(
+    players: Sequence[str], leaning: dict[str, int], moved: set[str], contrary: str, difference: AnalysisDifference
+) -> str:
+    """Return the first line.
+
+    Args:
+        moved: the players that differ in some measure.
+        contrary: what points the other way than `leaning`, in words.
+    """
     against = {-difference.harder} == set(filter(None, leaning.values())) if difference.harder else False
     reasons = ", ".join(difference.reasons)
     why = f"{', though its map says otherwise: ' if against else ': '}{reasons}" if reasons else ""
@@ -159,7 +179,7 @@ def _verdict(players: Sequence[str], leaning: dict[str, int], moved: set[str], d
         for k, (word, own) in enumerate(_sides(players, leaning))
     ]
     if parts:
-        return f"B is {' and '.join(parts)}{why}"
+        return f"B is {' and '.join(parts)}{contrary}{why}"
     if difference.harder:
         word = "harder" if difference.harder > 0 else "easier"
         return f"B is {word} than A judging by its map{why}; the players do not show it"
@@ -185,11 +205,14 @@ def _whom(own: Sequence[str], players: Sequence[str]) -> str:
 
 
 def _measures(rows: Sequence[ComparisonRow]) -> list[list[ComparisonRow]]:
-    """Group the rows by measure: difficulty first, then what is significant or proven; losses of main metrics lead."""
+    """Group the rows by measure: first difficulty, the win rate before all, then what is significant or proven.
+
+    Losses of main metrics lead.
+    """
     groups: dict[str, list[ComparisonRow]] = {}
     for row in rows:
         groups.setdefault(row.measure.key, []).append(row)
-    order = list(DIFFICULTY)
+    order = sorted(DIFFICULTY, key=lambda key: key != "win_rate")
 
     def rank(own: list[ComparisonRow]) -> tuple[int, bool, bool, bool, int]:
         key = own[0].measure.key
@@ -259,11 +282,15 @@ def _unseen(rows: Sequence[ComparisonRow], told: Sequence[ComparisonRow]) -> lis
     rates = [r for r in rows if r.measure.key == "win_rate"]
     if not rates or any(r.measure.key == "win_rate" for r in told):
         return []
-    tested = [r for r in rates if not r.exact]
-    if not tested:
+    if all(r.exact for r in rates):
         return [f"win rates do not differ: {_each(rates)} (proven)"]
+    tested = [r for r in rates if r.test in ("Fisher", PAIRED)]
+    if not tested:
+        trials = max(max(r.a.n, r.b.n) for r in rates if not r.exact)
+        return [f"win rates do not differ: {_each(rates)} (proven, or the same in {counted(trials, 'trial')})"]
     unseen = blind(tested[0], len(rates))
-    said = "cannot be compared" if unseen.hopeless else "do not differ"
+    alike = not any(r.higher for r in rates)
+    said = "do not differ" if alike or not unseen.hopeless else "cannot be compared"
     return [f"win rates {said} ({_each(rates)}): {unseen.text}"]
 
 

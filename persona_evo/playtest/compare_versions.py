@@ -22,7 +22,7 @@ from persona_evo.playtest.compare import (
     span,
     spoken,
 )
-from persona_evo.playtest.metrics import Measure, UtilityRanges, measures, players_of
+from persona_evo.playtest.metrics import UTILITY, Measure, UtilityRanges, measures, players_of
 from persona_evo.playtest.records import Playthrough
 from persona_evo.playtest.samples import PAIRED, TrialGroup
 from persona_evo.statistics import ALPHA, fewest_pairs, fisher, too_few_pairs
@@ -42,8 +42,8 @@ def compare_levels(
     """Compare two versions of a level for each player that played both, with verdicts in words.
 
     Wall-clock time is left out, since it depends more on the machine than on the level. The win rates of all players
-    are corrected together, and so are all other rows: the comparison is mainly about win rates, and the many metrics
-    must not hide a change in them.
+    are corrected together, so are their utilities, and so are all other rows: the comparison is mainly about win rates
+    and utilities, and the many metrics must not hide a change in them.
 
     Args:
         worth: range of each player's utility.
@@ -68,14 +68,17 @@ def versions_compared(
     """Return the rows of two versions, player by player, corrected and with verdicts in words.
 
     Args:
-        chosen: the measures; the first is the win rate, which is corrected apart from the others.
+        chosen: the measures; the first is the win rate. It and the utility are corrected apart from the others.
         row: compares a measure of a player.
     """
-    main, rest = (
-        corrected(row(player, measure) for player in players for measure in part) for part in (chosen[:1], chosen[1:])
-    )
-    by_player = [r for p in players for r in (*main, *rest) if r.player_a == p]
-    return [replace(r, verdict=_verdict(r, len(main if r in main else rest))) for r in by_player]
+    utility = [m for m in chosen if m.key == UTILITY.key]
+    rest = [m for m in chosen[1:] if m not in utility]
+    found = []
+    for part in (chosen[:1], utility, rest):
+        family = corrected(row(player, measure) for player in players for measure in part)
+        found += [replace(r, verdict=_verdict(r, len(family))) for r in family]
+    places = {measure.key: i for i, measure in enumerate(chosen)}
+    return sorted(found, key=lambda r: (list(players).index(r.player_a), places[r.measure.key]))
 
 
 def _of(records: Iterable[Playthrough], player: str, worth: UtilityRanges | None) -> TrialGroup:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NoReturn
 
 from persona_evo.errors import Place, RunError
 from persona_evo.games.core import Event
+from persona_evo.limits import is_finite
 from persona_evo.playtest.records import ENDS, NUMBERS, OUTCOMES, SCHEMA, SIDES, End, Playthrough, ended
 
 _WHOLE = ("trial", "seed", "steps", "iterations", "nodes")
@@ -66,17 +66,6 @@ def _wrong(what: str, place: Place | None, found: str, expected: str, hint: str 
     raise RunError(what, place=place, found=found, expected=expected, hint=hint)
 
 
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and _is_finite(value)
-
-
-def _is_finite(value: float) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False
-
-
 def _is_whole(value: Any) -> bool:
     return type(value) is int and -(2**63) <= value < 2**64
 
@@ -87,7 +76,7 @@ def _plain(name: str, value: Any, place: Place | None) -> Any:
     elif name in _WHOLE:
         fits, expected = _is_whole(value), "a whole number"
     elif name in NUMBERS:
-        fits, expected = _is_number(value), "a finite number"
+        fits, expected = is_finite(value), "a finite number"
     else:
         fits, expected = isinstance(value, bool), "true or false"
     if not fits:
@@ -96,7 +85,7 @@ def _plain(name: str, value: Any, place: Place | None) -> Any:
 
 
 def _metrics(value: Any, place: Place | None) -> dict[str, float]:
-    if not isinstance(value, dict) or not all(_is_number(v) for v in value.values()):
+    if not isinstance(value, dict) or not all(is_finite(v) for v in value.values()):
         _wrong("metrics of a playthrough have the wrong type", place, repr(value)[:120], "symbols and finite numbers")
     return {symbol: float(v) for symbol, v in value.items()}
 
@@ -127,7 +116,7 @@ def _positions(value: Any, place: Place | None) -> list[tuple[int, int]]:
 
 
 def _hit_points(value: Any, place: Place | None) -> list[float]:
-    if not isinstance(value, list) or not all(_is_number(v) for v in value):
+    if not isinstance(value, list) or not all(is_finite(v) for v in value):
         _wrong("hit points of a playthrough have the wrong type", place, repr(value)[:120], "a list of numbers")
     return [float(v) for v in value]
 
@@ -143,7 +132,7 @@ def _end(row: Any, place: Place | None) -> End | None:
             repr(row)[:120],
             "an object with an outcome, one of " + ", ".join(ENDS),
         )
-    if not _is_number(row.get("utility")) or not _is_whole(row.get("turn")) or not isinstance(row.get("cause"), str):
+    if not is_finite(row.get("utility")) or not _is_whole(row.get("turn")) or not isinstance(row.get("cause"), str):
         _wrong(
             "the end of a playthrough has the wrong type",
             place,

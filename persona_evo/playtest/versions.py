@@ -10,9 +10,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from persona_evo.formula import parse
 from persona_evo.games.analysis import at
 from persona_evo.games.core import Game, Level
 from persona_evo.games.diagnosis import diagnose
@@ -109,7 +106,6 @@ class AnalysisDifference:
         new: what B has and A does not, without the first problem and the hazards that `reasons` names.
         objects: name in the plural -> numbers in A and in B, of objects whose numbers differ.
         sums: names of sums of objects that differ.
-        health: hit points at the start of B, 0 if the game has none.
     """
 
     reasons: tuple[str, ...] = ()
@@ -119,7 +115,6 @@ class AnalysisDifference:
     new: tuple[Finding, ...] = ()
     objects: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     sums: frozenset[str] = frozenset()
-    health: float = 0.0
 
 
 def changes(game: Game, a: Level, b: Level) -> Changes:
@@ -173,7 +168,6 @@ def difference(game: Game, a: Level, b: Level) -> AnalysisDifference:
         tuple(rest),
         objects,
         _sums(game, a, b) if objects else frozenset(),
-        _health(game, b),
     )
 
 
@@ -197,15 +191,6 @@ def _sums(game: Game, a: Level, b: Level) -> frozenset[str]:
     """Return the names of the numbers in the game's structure that differ."""
     one, two = (game.structure(level) if game.structure else {} for level in (a, b))
     return frozenset(key for key in one.keys() & two.keys() if one[key] != two[key])
-
-
-def _health(game: Game, level: Level) -> float:
-    """Return the hit points at the start, 0 if the game has none."""
-    if not game.health:
-        return 0.0
-    values = np.zeros(len(game.metrics))
-    game.rules(costly=True).measure(level.tables, level.start, 0, values)
-    return float(parse(game.health).evaluate(dict(zip(game.symbols, values.tolist(), strict=True))))
 
 
 def _first(parts: Sequence[str]) -> list[str]:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
+from persona_evo import limits
 from persona_evo.errors import Place, SettingsError
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import Game
@@ -75,8 +76,10 @@ class TreePolicy:
     @classmethod
     def ucb1(cls, c: float = UCB1_CONSTANT) -> TreePolicy:
         """Return UCB1 with the constant C outside the root."""
-        if not (math.isfinite(c) and c >= 0):
-            raise SettingsError("UCB1's constant is out of range", found=str(c), expected="a finite number >= 0")
+        if not (limits.is_finite(c) and c >= 0):
+            raise SettingsError(
+                "UCB1's constant is out of range", found=limits.shown(c), expected="a finite number >= 0"
+            )
         return cls("ucb1", None, float(c))
 
     @classmethod

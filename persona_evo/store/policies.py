@@ -23,7 +23,7 @@ from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game
 from persona_evo.jobs import files, json_text, schema
-from persona_evo.limits import is_label
+from persona_evo.limits import is_finite, is_label
 from persona_evo.personas.lists import FIELDS, OpenList, how_many, readable
 from persona_evo.search.tree_policy import MOVE_VARIABLES, SEARCH_VARIABLES, TreePolicy, plan_variables, variables
 from persona_evo.words import counted
@@ -321,7 +321,7 @@ def _check(policy: Policy, r: schema.Reader) -> None:
     if policy.kind == "lists" and not policy.lists:
         raise r.fail("'lists' is missing", expected='"lists": [{"score": "UTILITY - 0.001 * D", "novel": true}]')
     if policy.kind == "ucb1":
-        if not (math.isfinite(policy.c) and policy.c >= 0):
+        if not (is_finite(policy.c) and policy.c >= 0):
             raise r.fail("is out of range", "c", found=policy.c, expected="a finite number of at least 0")
         if policy.formula:
             raise r.fail("UCB1 has no formula", "formula", found=policy.formula, expected='""')

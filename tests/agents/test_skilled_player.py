@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from persona_evo import personas
-from persona_evo.agents.skill import LADDER, SKILLS, Skill, check, check_game, errs
+from persona_evo.agents.skill import LADDER, SKILLS, Skill, check, check_game, errs, skill_from_dict
 from persona_evo.agents.skilled_player import SkilledPlayer, softmax
 from persona_evo.errors import SettingsError
 from persona_evo.formula import parse
 from persona_evo.games import registry
-from persona_evo.games.core import LOST, RUNNING, WON
+from persona_evo.games.core import LOST, RUNNING, WON, Metric
 from persona_evo.personas.lists import DEFAULT_LISTS
 from persona_evo.search.tree_policy import TreePolicy
 from tests.examples.coin import GAME as COIN
@@ -142,3 +142,17 @@ def test_games_of_chance_are_played_by_the_mean(prizes: str, action: str) -> Non
     prize = parse("PRIZE", COIN.symbols)
     plan = SkilledPlayer(COIN, one, prize, TreePolicy.ucb1(), FLAWLESS).play(2)
     assert [COIN.action_name(one, one.start, a) for a in plan.actions] == [action]
+
+
+@pytest.mark.parametrize("number", [10**400, None, "1", float("nan"), True])
+def test_numbers_that_no_finite_float_holds_are_refused(number):
+    plain = dataclasses.asdict(LADDER["novice"])
+    for make in (
+        lambda: skill_from_dict({**plain, "errors": number}),
+        lambda: skill_from_dict({**plain, "temperature": number}),
+        lambda: TreePolicy.ucb1(number),
+        lambda: Metric("A", "a", 0.0, number),
+    ):
+        with pytest.raises(SettingsError) as caught:
+            make()
+        assert caught.value.found and caught.value.expected

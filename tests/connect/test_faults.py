@@ -153,7 +153,7 @@ ROLLOUTS = {
     "mute": (ConnectError, "no result within 1 s", "fails too often"),
     "raise": (ConnectError, "the game fails", r"ValueError: no such room \x1b[31m"),
     "error": (ConnectError, "reports an error: no map", "  of \\x1b[31m", "code exception", "faulty.py, worker 0"),
-    "error_garbage": (ProtocolError, "ERROR is not JSON", "faulty.py, worker 0"),
+    "error_garbage": (ProtocolError, "ERROR is not JSON: it is nested too deeply", "faulty.py, worker 0"),
     "chance": (GameError, "is not deterministic", "at decision 2"),
 }
 

@@ -5,6 +5,7 @@ from statistics import mean
 
 import pytest
 
+from persona_evo.errors import GameError, PersonaEvoError, ProtocolError
 from persona_evo.seeds import SplitMix64
 from tests.cli.tool import run
 from tests.connect.driving import describe
@@ -70,3 +71,53 @@ def test_a_crash_while_the_driver_asks_for_weights_changes_nothing(tmp_path):
     source.write_text(text.replace(select, dies + select), encoding="utf-8")
     broken = searched(file, budget=120, seed=1)
     assert mark.exists() and broken[0].pool.restarted == 1 and same(whole, broken)
+
+
+WRONG = {
+    'asked["weights"] = [10**400] * asked["count"]': (ProtocolError, "a weight is out of range"),
+    'asked["weights"] = [-1.0] * asked["count"]': (ProtocolError, "a weight is out of range"),
+    'asked["depth"] += 1': (ProtocolError, "DECIDE's 'depth' is not valid"),
+    'asked["depth"] = True': (ProtocolError, "DECIDE's 'depth' is not valid"),
+    'asked["id"] += 1': (ProtocolError, "DECIDE's 'id' is not valid"),
+    'asked["count"] = 10**400': (ProtocolError, "DECIDE's 'count' is not valid"),
+    'asked["metrics"] = [10**400] * 3': (ProtocolError, "DECIDE's 'metrics' is not valid"),
+    'del asked["metrics"]': (ProtocolError, "DECIDE's 'metrics' is not valid"),
+    "asked.update(count=1, weights=None)": (ProtocolError, "RESULT's trace differs from what DECIDE and CHOICE said"),
+}
+
+
+def search_error(folder, old, new):
+    """The error of a search by weights after a change of the game's source, which must not be a traceback."""
+    file = describe(folder, top='workers = 1\nslots = 2\nwidening = 2\nrollout = "weights"')
+    source = file.with_name("ladder.py")
+    text = source.read_text(encoding="utf-8")
+    assert old in text
+    source.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(PersonaEvoError) as caught:
+        searched(file, budget=120, seed=1)
+    return caught.value
+
+
+@pytest.mark.parametrize("fault", WRONG)
+def test_a_wrong_decide_is_an_error_of_the_protocol(tmp_path, fault):
+    new = f"""import json
+from persona_evo.connect import client as c
+encode = c.encode_decide
+def wrong(*given):
+    asked = json.loads(encode(*given)[5:])
+    {fault}
+    text = json.dumps(asked).encode()
+    return c.p.HEAD.pack(len(text), c.p.Kind.DECIDE) + text
+c.encode_decide = wrong
+METRICS = ("""
+    error = search_error(tmp_path, "METRICS = (", new)
+    kind, text = WRONG[fault]
+    assert type(error) is kind and text in error.what and error.found and error.expected, error
+
+
+@pytest.mark.parametrize("count", [1, 60])
+def test_a_game_that_offers_other_choices_when_it_is_asked_for_weights_is_not_deterministic(tmp_path, count):
+    old = "client.select(2 + height % 2, [1.0] * (2 + height % 2) if turn % 2 else None)"
+    error = search_error(tmp_path, old, f"client.select(n := {count} if client._order.mode == 3 else 2, [1.0] * n)")
+    assert isinstance(error, GameError)
+    assert f"at decision 0 it offered 2 choices once and {count} choice" in str(error)

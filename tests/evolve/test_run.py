@@ -129,6 +129,8 @@ def test_a_checkpoint_with_a_broken_state_is_told(tmp_path: Path) -> None:
     [
         (("generation",), 0),
         (("evaluations",), -1),
+        (("evaluations",), 2**62),
+        (("playthroughs",), -1),
         (("hall",), []),
         (("islands",), []),
         (("islands",), 5),
@@ -137,6 +139,9 @@ def test_a_checkpoint_with_a_broken_state_is_told(tmp_path: Path) -> None:
         (("hall", 0, 0), "1 +"),
         (("hall", 0, 2), [1.0]),
         (("hall", 0, 3), 0),
+        (("hall", 0, 5), -1),
+        (("hall", 0, 2), [1.7e308] * LEVELS),
+        (("memory",), [["k", [-1.7e308] * LEVELS, 1]]),
         (("memory",), [["k", [], 1]]),
     ],
 )

@@ -562,6 +562,9 @@ def test_what_a_player_cannot_reach_is_not_known_where_games_are_not_planned_who
         (("islands", 0, "individuals", 0, 7), [0.1]),
         (("hall", 0, 7), [0.1] * 3),
         (("hall", 0, 8), 0.123),
+        (("hall", 0, 7), [1.7e308] * VALIDATION),
+        (("hall", 0, 8), True),
+        (("hall", 0, 9), 1),
         (("memory", 0, 1), [0.1]),
     ],
 )

@@ -136,3 +136,13 @@ def test_errors_show_values_as_people_write_them(changes: dict[str, object], fou
 def test_settings_that_are_lists_say_of_what(name: str, expected: str) -> None:
     with pytest.raises(SettingsError, match=f"a list of {expected}"):
         EvolutionSettings.modern(**{name: 3})
+
+
+@pytest.mark.parametrize(
+    "given", [((-1,), {}), (([],), {}), (("modern",), {"preset": "x"}), ((), {}), ((10**5000,), {})]
+)
+def test_a_wrong_preset_is_refused_with_what_was_found_and_expected(given: tuple[Any, dict[str, Any]]) -> None:
+    with pytest.raises(SettingsError, match="preset of the evolution") as caught:
+        EvolutionSettings.of(*given[0], **given[1])
+    assert caught.value.found and "modern" in str(caught.value.expected)
+    assert EvolutionSettings.of(preset="paper") == EvolutionSettings.of("paper")

@@ -223,3 +223,10 @@ def test_the_table_is_consistent() -> None:
     for p in TABLE:
         if p.commutative:
             assert p.function(0.1, 3.7) == p.function(3.7, 0.1)
+
+
+@pytest.mark.parametrize("text", [None, 0, b"A", 10**400])
+def test_a_formula_that_is_no_text_is_refused(text):
+    with pytest.raises(FormulaError, match="a formula is a text") as caught:
+        parse(text)
+    assert caught.value.found and caught.value.expected
