@@ -247,7 +247,7 @@ def _attached(args: argparse.Namespace) -> Game:
     read(Path(args.game)).level(args.level, sets=True)  # refused before anyone starts the game
     token = secrets.token_hex(16)
     say(f"waiting for the game: PE_ADDR=127.0.0.1 PE_PORT={args.port} PE_NONCE={token}")
-    return attached(Path(args.game), Attachment(args.port, token))
+    return attached(Path(args.game), Attachment(args.port, token, lambda error: note(f"refused: {error.what}")))
 
 
 def _seed(args: argparse.Namespace) -> int:

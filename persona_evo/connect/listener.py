@@ -46,6 +46,7 @@ class ExpectedGame:
     handshake: float | None
     ended: Callable[[], bool]
     failure: Callable[[str, str, bool], ConnectError]
+    tell: Callable[[ConnectError], None] = lambda error: None
 
 
 class GamePort:
@@ -122,10 +123,12 @@ class GamePort:
                         return found
                 except _Refused as e:
                     refused = e.error
+                    game.tell(refused)
                     self._leave(caller)
             for caller in [c for c in self._callers if time.monotonic() > c.end]:
                 limit = f"within {game.handshake:g} s" if game.handshake else ""
                 refused = game.failure(f"no HELLO came {limit}", "from a connection", False)
+                game.tell(refused)
                 self._leave(caller)
             if not ready and game.ended():
                 stage = "before it said HELLO" if refused or self._callers else "before it connected"

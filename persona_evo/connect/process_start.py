@@ -9,7 +9,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from persona_evo.errors import Place
+from persona_evo.errors import ConnectError, Place
 
 
 @dataclass(frozen=True)
@@ -59,10 +59,12 @@ class Attachment:
     Attributes:
         port: the port on 127.0.0.1 at which the driver waits for the game.
         token: the nonce that the game has to send in HELLO.
+        tell: called with the error of each connection that is refused.
     """
 
     port: int
     token: str
+    tell: Callable[[ConnectError], None] = lambda error: None
 
 
 class View(Enum):

@@ -162,8 +162,11 @@ def test_a_console_game_attaches_to_the_driver_at_the_ports_of_both(tmp_path: Pa
         assert line, said
         said += line
     told = dict(re.findall(r"(PE_\w+)=(\S+)", said))
+    stranger = {**told, "PE_NONCE": "another"}
+    subprocess.run(["mono", tmp_path / "corridor.exe"], env=clean_environment(**stranger), timeout=60)
     game = subprocess.run(["mono", tmp_path / "corridor.exe"], env=clean_environment(**told), timeout=60)
     rest, _ = driver.communicate(timeout=60)
+    assert "refused: somebody connected with a wrong nonce" in rest
     assert game.returncode == 0 and driver.returncode == 0, rest
     assert "OUT=1" in rest
 
