@@ -499,6 +499,7 @@ def test_games_that_hang_do_not_outlive_a_driver_that_is_killed(tmp_path):
         others = [line for line in games(tmp_path) if int(line.split()[0]) not in {one.pid for one in drivers.values()}]
         for name in list(drivers):
             if any(str(tmp_path / name) in line and STARTED[name] in line for line in others):
+                time.sleep(0.5)  # what a factory starts is known to the driver a moment later
                 drivers[name].kill()
                 drivers.pop(name).wait(10)
         time.sleep(0.1)
