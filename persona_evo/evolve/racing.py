@@ -157,9 +157,13 @@ def _validate(
         memory.keep(key, values, 1)
 
 
-def _rank(state: EvolutionState) -> None:
-    """Estimate how good all those are that have a validation, the hall of fame included."""
-    known = [*(i for island in state.islands for i in island.individuals if i.validation), *state.hall]
+def _rank(state: EvolutionState, proven: Sequence[Individual] = ()) -> None:
+    """Estimate how good all those are that have a validation, the hall of fame included.
+
+    Args:
+        proven: copies of some of them, which have played more levels.
+    """
+    known = [*(i for island in state.islands for i in island.individuals if i.validation), *state.hall, *proven]
     longest: dict[str, Individual] = {}
     for individual in known:
         if len(individual.validation) > len(longest.setdefault(individual.key, individual).validation):
@@ -190,8 +194,5 @@ def _prove(
         for one in short.values()
     ]
     for one, more in zip(short.values(), ask(parts), strict=True):
-        for island in state.islands:
-            for individual in island.individuals:
-                if individual.key == one.key and individual.validation:
-                    individual.validation = [*one.validation, *more]
-    _rank(state)
+        one.validation += more
+    _rank(state, list(short.values()))
