@@ -46,7 +46,7 @@ class ExpectedGame:
     handshake: float | None
     ended: Callable[[], bool]
     failure: Callable[[str, str, bool], ConnectError]
-    tell: Callable[[ConnectError], None] = lambda error: None
+    tell: Callable[[ConnectError], None] | None = None
 
 
 class GamePort:
@@ -123,13 +123,11 @@ class GamePort:
                         return found
                 except _Refused as e:
                     refused = e.error
-                    game.tell(refused)
-                    self._leave(caller)
+                    self._leave(caller, game, refused)
             for caller in [c for c in self._callers if time.monotonic() > c.end]:
                 limit = f"within {game.handshake:g} s" if game.handshake else ""
                 refused = game.failure(f"no HELLO came {limit}", "from a connection", False)
-                game.tell(refused)
-                self._leave(caller)
+                self._leave(caller, game, refused)
             if not ready and game.ended():
                 stage = "before it said HELLO" if refused or self._callers else "before it connected"
                 raise _unheard(game.failure("the game ended", stage, True), refused)
@@ -148,9 +146,11 @@ class GamePort:
                 return [*ready, self._callers[-1]]
         return ready
 
-    def _leave(self, caller: _Caller) -> None:
+    def _leave(self, caller: _Caller, game: ExpectedGame, why: ConnectError) -> None:
         self._callers.remove(caller)
         caller.socket.close()
+        if game.tell is not None:
+            game.tell(why)
 
 
 class _Refused(Exception):

@@ -59,12 +59,12 @@ class Attachment:
     Attributes:
         port: the port on 127.0.0.1 at which the driver waits for the game.
         token: the nonce that the game has to send in HELLO.
-        tell: called with the error of each connection that is refused.
+        tell: called with the error of each connection that is refused; None for nobody.
     """
 
     port: int
     token: str
-    tell: Callable[[ConnectError], None] = lambda error: None
+    tell: Callable[[ConnectError], None] | None = None
 
 
 class View(Enum):

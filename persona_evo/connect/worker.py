@@ -134,7 +134,7 @@ class Worker:
             limits.handshake,
             lambda: self.exit_code is not None,
             self.failure,
-            *([] if self.start.attachment is None else [self.start.attachment.tell]),
+            None if self.start.attachment is None else self.start.attachment.tell,
         )
         try:
             connection, hello = self._port.accept(game)
