@@ -1,11 +1,11 @@
 """The end of an evolution: chooses the best of the hall of fame and tunes its constants.
 
 The validation set has chosen the hall, so its best members are partly there by luck. They race on fresh draws of the
-training levels with the whole budget, and the worse half drops out after each draw. Then an evolution strategy tunes
-the constants: a (1+1)-ES with the one-fifth rule for its step (Rechenberg 1973), on the logarithms of the constants.
-Each offspring plays levels that are drawn for it, beside its parent on the same seeds. Only an offspring that does
-better there plays more of them, and it replaces its parent if it does better on all. In the end, the tuned formula
-meets the untuned one.
+training levels with the whole budget, and the worse half drops out after each draw. Then the constants of the winner
+are tuned in a few races. In each, variants of the formula, whose constants are multiplied by log-normal factors, run
+beside the formula itself on the same drawn levels, and the worse half drops out whenever twice as many levels have been
+played (successive halving: Jamieson and Talwalkar 2016). The winner replaces the formula only if it is ahead by more
+than the standard error of the difference. In the end, the tuned formula meets the untuned one on other levels.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import random
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from math import fsum
+from statistics import fmean, stdev
 from typing import NamedTuple
 
 from persona_evo import seeds
@@ -26,25 +27,22 @@ from persona_evo.evolve.records import Individual, Request
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.standing import estimates
 
-_STEP, _SMALLEST, _LARGEST = 0.5, 0.05, 2.0
-"""The standard deviation of the logarithm of a constant's factor: the first value, and its limits."""
-_UP, _DOWN = 1.5, 0.9
-"""The factors on the step after a success and after a failure.
-
-The product of one success and four failures is about 1.
-"""
+_STEPS = (1.0, 0.6, 0.35)
+"""The standard deviation of the logarithm of a constant's factor in each race of the tuning."""
 _MOVED = 0.4
-"""The share of the constants that an offspring changes, at least one."""
-_FEW, _MANY = 8, 32
-"""The number of levels on which an offspring plays beside its parent, at first and in all."""
+"""The share of the constants that a variant changes, at least one."""
+_EXTENDED = 0.5
+"""The share of the variants that have another term."""
+_LEFT = (32, 16, 8, 4, 2)
+"""The number of variants that play in each turn of a race. Each turn doubles the number of levels."""
+_PRICE = sum((left + 1) * max(1, (1 << turn) // 2) for turn, left in enumerate(_LEFT))
+"""The playthroughs of a race, as a multiple of the levels of its first turn. The formula itself plays all levels."""
+_DUEL = 0.2
+"""The share of the playthroughs of the tuning that is for the duel of the tuned formula with the untuned one."""
 FINALISTS = 8
 """The number of members of the hall that race in the end."""
 _DRAWS = (1, 1, 2)
 """The levels of each draw of that race, as a multiple of the validation set. Half of the racers stay after each."""
-_DUEL = 2
-"""The levels on which the tuned formula meets the untuned one, as a multiple of the validation set."""
-_TRIES = 20
-"""The number of offspring without a difference after which a formula is left as it is."""
 
 
 def race_size(validation: int) -> int:
@@ -97,7 +95,7 @@ def tune(
     ask: Ask,
     playthroughs: int,
 ) -> Individual:
-    """Return the best individual, or one with other constants that does better on drawn levels.
+    """Return the best individual, or a variant of it that does better on drawn levels.
 
     Args:
         best: the best individual, with its validation.
@@ -121,46 +119,70 @@ def steps(
     ask: Ask,
     playthroughs: int,
 ) -> Iterator[TuningStep]:
-    """Tune the constants step by step, with one offspring each. The arguments are those of `tune`."""
+    """Tune a formula step by step, with one turn of a race each. The arguments are those of `tune`."""
     stream = random.Random(seeds.derive(seed, "tuning", best.formula))
-    untuned, step, spent, turn, idle = best, _STEP, 0, 0, 0
-    duel = _draw(settings, _DUEL * validation, seeds.derive(seed, "duel"), 0, levels)
-    reserve = 2 * duel.playthroughs
-    while idle < _TRIES:
-        text = _moved(best.formula, primitives, step, stream)
-        if text == best.formula:
-            idle += 1
-            continue
-        idle, turn = 0, turn + 1
-        drawn = _draw(settings, _MANY, seeds.derive(seed, "tuning"), turn, levels)
-        if spent + 2 * drawn.playthroughs + validation + reserve > playthroughs:
-            break
-        won, played = _beats(text, best.formula, drawn, ask)
-        spent += played
-        if won:
-            (values,) = ask([validating(text, seed, levels, validation, 0, validation)])
+    untuned, spent = best, 0
+    duel = _draw(settings, int(_DUEL * playthroughs / 2), seeds.derive(seed, "duel"), 0, levels)
+    first = ((playthroughs - 2 * duel.playthroughs) // len(_STEPS) - validation) // _PRICE
+    for number, step in enumerate(_STEPS if first > 0 else ()):
+        drawn = _draw(settings, first << len(_LEFT) - 1, seeds.derive(seed, "tuning"), number, levels)
+        variants = {_varied(best.formula, settings, primitives, step, stream): None for _ in range(_LEFT[0])}
+        race = _Race(best.formula, [text for text in variants if text != best.formula])
+        for turn, left in enumerate(_LEFT if race.running else ()):
+            spent += race.turn(left, min(first << turn, len(drawn.cases)), drawn, ask)
+            yield TuningStep(best, spent)
+        if winner := race.winner():
+            (values,) = ask([validating(winner, seed, levels, validation, 0, validation)])
             spent += validation
-            best = Individual(
-                text, genome.size(text), values, 1, "tuning", best.born, best.key, values, fsum(values) / len(values)
-            )
-        yield TuningStep(best, spent)
-        step = min(_LARGEST, max(_SMALLEST, step * (_UP if won else _DOWN)))
+            mean = fsum(values) / len(values)
+            best = Individual(winner, genome.size(winner), values, 1, "tuning", best.born, best.key, values, mean)
+            yield TuningStep(best, spent)
     if best is not untuned:
         theirs, own = ask([replace(duel, formula=one.formula) for one in (untuned, best)])
-        yield TuningStep(best if fsum(own) > fsum(theirs) else untuned, spent + reserve)
+        yield TuningStep(best if fsum(own) > fsum(theirs) else untuned, spent + 2 * duel.playthroughs)
 
 
-def _beats(text: str, other: str, drawn: Request, ask: Ask) -> tuple[bool, int]:
-    """Return whether a formula beats another on a few of the drawn levels and then on all, and the playthroughs."""
-    played, ahead = 0, 0.0
-    for first, end in ((0, _FEW), (_FEW, len(drawn.cases))):
-        pair = [part(drawn, formula, first, end) for formula in (other, text)]
-        theirs, own = ask(pair)
-        played += sum(request.playthroughs for request in pair)
-        ahead += fsum(own) - fsum(theirs)
-        if ahead <= 0:
-            return False, played
-    return True, played
+class _Race:
+    """A race of variants beside the formula that they come from.
+
+    Attributes:
+        running: the variants that still play.
+        results: the utilities of the formula and of each variant, in the order of the levels.
+    """
+
+    def __init__(self, formula: str, variants: Sequence[str]) -> None:
+        self.formula, self.running = formula, list(variants)
+        self.results: dict[str, list[float]] = {text: [] for text in (formula, *variants)}
+
+    def turn(self, left: int, end: int, drawn: Request, ask: Ask) -> int:
+        """Let the best `left` variants play the levels up to `end`, and return the number of playthroughs."""
+        self.running = sorted(self.running, key=self._total, reverse=True)[:left]
+        asked = [part(drawn, text, len(self.results[text]), end) for text in (self.formula, *self.running)]
+        for request, utilities in zip(asked, ask(asked), strict=True):
+            self.results[request.formula] += utilities
+        return sum(request.playthroughs for request in asked)
+
+    def winner(self) -> str:
+        """Return the best variant, or "" if it is not ahead of the formula by more than the standard error."""
+        if not self.running:
+            return ""
+        best = max(self.running, key=self._total)
+        ahead = [own - theirs for own, theirs in zip(self.results[best], self.results[self.formula], strict=True)]
+        error = stdev(ahead) / math.sqrt(len(ahead)) if len(ahead) > 1 else math.inf
+        return best if fmean(ahead) > error else ""
+
+    def _total(self, text: str) -> float:
+        return fsum(self.results[text])
+
+
+def _varied(text: str, settings: EvolutionSettings, primitives: Primitives, step: float, stream: random.Random) -> str:
+    """Return a variant of a formula, which has another term or other constants; lists have other constants."""
+    own = genome.read(text, primitives)
+    if not isinstance(own, tuple) and settings.mutations["term"] and stream.random() < _EXTENDED:
+        longer = genetics.with_term(own, primitives, stream)
+        if genetics.fits(longer, settings):
+            return genome.to_text(longer)
+    return _moved(text, primitives, step, stream)
 
 
 def _moved(text: str, primitives: Primitives, step: float, stream: random.Random) -> str:

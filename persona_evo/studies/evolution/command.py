@@ -49,10 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "from move to move)",
     )
     parser.add_argument(
-        "--training", type=whole(1, 10_000), metavar="N", help="generated levels to train on (default: 200)"
+        "--training", type=whole(1, 10_000), metavar="N", help="generated levels to train on (default: 1,000)"
     )
     parser.add_argument(
-        "--held-out", type=whole(1, 10_000), metavar="N", help="generated levels to compare on (default: 200)"
+        "--held-out", type=whole(1, 10_000), metavar="N", help="generated levels to compare on (default: 500)"
     )
     parser.add_argument("--paper", type=filled, metavar="FOLDER", help="the paper's maps, for further comparisons")
     parser.add_argument(

@@ -12,7 +12,7 @@ from persona_evo.intervals import Interval, share_higher
 from persona_evo.personas import load as load_persona
 from persona_evo.playtest.bootstrap import difference, fewer
 from persona_evo.studies.evolution.choices import LINE, PLAIN, SEED, SHIPPED, UTILITY, Choices
-from persona_evo.studies.evolution.levels import HELD_OUT
+from persona_evo.studies.evolution.levels import HELD_OUT, PART
 from persona_evo.studies.evolution.measuring import RunMeasurement
 from persona_evo.studies.evolution.settings import (
     EVOLUTION,
@@ -151,7 +151,7 @@ def at_budget(c: Choices, cell: MethodCell, iterations: int) -> PolicyComparison
         c.known.get(budget_probe(c, cell.setting, cell.persona, run.policy, iterations)) for run in c.runs.get(cell, [])
     ]
     other, runs = c.known.get(budget_probe(c, cell.setting, cell.persona, text, iterations)), [m for m in found if m]
-    return _comparison(cell, SHIPPED, HELD_OUT, runs, other) if runs and other else None
+    return _comparison(cell, SHIPPED, PART, runs, other) if runs and other else None
 
 
 def fewer_wins(c: Choices, setting: str, persona: str, trials: int) -> list[Fewer] | None:
@@ -168,7 +168,7 @@ def fewer_wins(c: Choices, setting: str, persona: str, trials: int) -> list[Fewe
     if not found or other is None:
         return None
     rows = []
-    for k, level in enumerate(c.levels.set_of(persona, HELD_OUT).levels):
+    for k, level in enumerate(c.levels.set_of(persona, PART).levels):
         won, played = sum(m.won[k] for m in found), sum(len(m.utilities[k]) for m in found)
         others = len(other.utilities[k])
         if won * others < other.won[k] * played:

@@ -26,6 +26,10 @@ CHOOSING = "choosing"
 """The name of the first training levels, on which lines and seeds are chosen."""
 CHOICES = 100
 """The largest number of these levels."""
+PART = "part of held out"
+"""The name of the first held-out levels, on which learning curves, budgets and wins are measured."""
+PARTLY = 200
+"""The largest number of these levels."""
 PAPER, OTHERS = "paper", "others"
 """Sets of levels that have to be named: the maps of the paper, and levels by other designers."""
 
@@ -82,6 +86,10 @@ class Levels:
         """Return a set by its name."""
         if name == CHOOSING:
             return LevelSet.of(name, self.pool(persona, TRAINING).levels[:CHOICES])
+        if name == PART and len(self.pool(persona, HELD_OUT).levels) > PARTLY:
+            return LevelSet.of(name, self.pool(persona, HELD_OUT).levels[:PARTLY])
+        if name == PART:
+            return self.set_of(persona, HELD_OUT)
         return self.named[name] if name in self.named else LevelSet.of(name, self.pool(persona, name).levels)
 
 

@@ -100,11 +100,11 @@ class StudySettings:
     runs: int = 20
     playthroughs: Mapping[str, int] = field(default_factory=lambda: {k: s.playthroughs for k, s in SETTINGS.items()})
     iterations: Mapping[str, int] = field(default_factory=lambda: {k: s.iterations for k, s in SETTINGS.items()})
-    training: int = 200
+    training: int = 1_000
     validation: int = 30
-    held_out: int = 200
+    held_out: int = 500
     trials: int = 2
-    reference_trials: int = 20
+    reference_trials: int = 8
     wins: tuple[int, ...] = (20, 100)
     lines: int = 0
     curves: int = 5

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from persona_evo.jobs.runner import Runner
 from persona_evo.studies.evolution.choices import LINE, PLAIN, SHIPPED, UTILITY, Choices
-from persona_evo.studies.evolution.levels import HELD_OUT, Levels
+from persona_evo.studies.evolution.levels import HELD_OUT, PART, Levels
 from persona_evo.studies.evolution.measuring import Probe, measure
 from persona_evo.studies.evolution.settings import LONG, SEEDED, SETTINGS, MethodCell, StudySettings
 
@@ -49,7 +49,7 @@ def wins(c: Choices) -> Iterator[Probe]:
 def win_probe(c: Choices, setting: str, persona: str, policy: str, trials: int, among: int) -> Probe:
     """Return the probe of one policy out of `among`, which share the trials."""
     each = math.ceil(trials / among)
-    return c.probe(setting, persona, policy, trials=each, seeds=f"wins {trials}")
+    return c.probe(setting, persona, policy, PART, trials=each, seeds=f"wins {trials}")
 
 
 def curves(c: Choices) -> Iterator[Probe]:
@@ -61,7 +61,7 @@ def curves(c: Choices) -> Iterator[Probe]:
 
 def curve_probe(c: Choices, cell: MethodCell, policy: str) -> Probe:
     """Return the probe of a policy in a learning curve."""
-    return c.probe(cell.setting, cell.persona, policy, trials=1)
+    return c.probe(cell.setting, cell.persona, policy, PART, trials=1)
 
 
 BUDGETED = {"single": ("single",), "anytime": ("planner-300", "planner-1000")}
@@ -108,7 +108,7 @@ def budget_policies(c: Choices, settings: tuple[str, ...], persona: str) -> dict
 
 def budget_probe(c: Choices, setting: str, persona: str, policy: str, iterations: int) -> Probe:
     """Return the probe of a policy at a number of iterations on held-out levels."""
-    return c.probe(setting, persona, policy, trials=1, iterations=iterations)
+    return c.probe(setting, persona, policy, PART, trials=1, iterations=iterations)
 
 
 TRANSFERRED = "single"
