@@ -22,6 +22,7 @@ import signal
 import socket
 import threading
 import time
+import warnings
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -263,6 +264,8 @@ def _imported(module: str) -> int:
 def _loky(jobs: int, idle: float) -> Iterator[_Send]:
     from joblib.externals.loky import get_reusable_executor
 
+    # loky renews processes that have grown by 300 MB, as those with compiled code and large searches do
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     one_thread = dict.fromkeys(_THREADS, "1")
     executor = get_reusable_executor(
         jobs, timeout=idle, initializer=quiet_worker, initargs=(os.getpid(),), env=one_thread

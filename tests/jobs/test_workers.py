@@ -27,7 +27,7 @@ from persona_evo.search.tree_policy import TreePolicy
 from tests.evolve.synthetic import small
 from tests.shared import hear_ctrl_c
 
-from .tasks import slow, square
+from .tasks import grow, slow, square
 
 ROOT = Path(__file__).resolve().parents[2]
 GAME = registry.get("minidungeons2")
@@ -219,3 +219,13 @@ def test_the_pool_is_kept_between_calls_and_gone_afterwards() -> None:
         assert os.getpid() not in first and len(set(first) | set(second)) <= 2
         assert workers.map(square, range(50)) == [x * x for x in range(50)]
     assert not any(alive(pid) for pid in {*first, *second})
+
+
+def test_workers_that_have_grown_are_renewed_without_a_word(recwarn: pytest.WarningsRecorder) -> None:
+    pytest.importorskip("psutil")  # loky looks at the memory only with it
+    with Workers(2) as workers:
+        first = workers.map(grow, [1, 1])
+        workers.map(grow, [400, 400])
+        later = [workers.submit(slow, 0.2) for _ in range(4)]
+        assert {answer.result() for answer in later} - set(first), "processes that have grown are renewed"
+    assert not recwarn.list
