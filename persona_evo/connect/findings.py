@@ -80,7 +80,7 @@ class FailingRollout:
 
     def __str__(self) -> str:
         choices = " ".join(str(choice) for choice, _ in self.prefix)
-        where = ":".join(filter(None, (self.map or "default map", self.variant)))
+        where = f"{self.map or 'default'}:{self.variant}" if self.variant else self.map or "the default map"
         once = "" if self.again else " (once; the repetition succeeded)"
         return (
             f"{self.kind}{once} in {where}, game seed {self.game_seed}, rollout seed {self.rollout_seed}, "

@@ -125,7 +125,7 @@ def as_findings(files: Iterable[tuple[Path, Sequence[FailingRollout]]], descript
             "crashes",
             "problem" if first.again else "notice",
             str(level),
-            f"the game failed in {counted(n, 'rollout')}{', first by' if n > 1 else ''}: {first}",
+            f"The game failed in {counted(n, 'rollout')}{', first by' if n > 1 else ''}: {first}",
             evidence={"rollouts": n, "first": first.to_dict()},
             look=f"{program('connect', 'replay', _near(description), lines[first])} plays it again, and "
             f"{program('connect', 'shrink', _near(description), lines[first])} finds the choices that matter",

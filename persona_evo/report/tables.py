@@ -16,7 +16,7 @@ from persona_evo.games.findings import COORDINATES, Finding, lines
 from persona_evo.intervals import Interval
 from persona_evo.playtest.compare import ComparisonRow, counts, p_shown, shown, span
 from persona_evo.playtest.correlations import CorrelationRow
-from persona_evo.playtest.metrics import EVERY, FLAGS, Measure, Summary
+from persona_evo.playtest.metrics import EVERY, FLAGS, UNKNOWN_CAUSE, Measure, Summary
 from persona_evo.playtest.requirement import Check
 from persona_evo.report import layout
 from persona_evo.report.layout import clean
@@ -149,8 +149,9 @@ def summary_lines(summary: Summary, infos: Sequence[Metric] = (), without: Itera
     lines["best utility" if summary.level != EVERY else "best of each level"] = _fixed(summary.best_utility, 3)
     lines["limit"] = _limit(summary)
     lines["share of limit"] = _share(summary.ratio)
+    untold = [*summary.deaths] == [UNKNOWN_CAUSE]  # a game that names no causes
     lines["lost to" if summary.opponents else "deaths"] = (
-        ", ".join(f"{cause} {n}" for cause, n in summary.deaths.items()) or "none"
+        ", ".join(f"{n:,}" if untold else f"{cause} {n}" for cause, n in summary.deaths.items()) or "none"
     )
     for end in ("unfinished", "stuck"):
         lines[end] = f"{summary.ends[end]} of {summary.trials}" if summary.ends[end] else NONE

@@ -101,7 +101,7 @@ def test_a_playtest_that_requires_no_crashes_plays_the_known_cases_first(tmp_pat
     (tmp_path / "score.toml").write_text('name = "score"\ngame = "trap"\nutility = "SCORE"\npriority = "SCORE"\n')
     failed = played("broken", "--require", "crashes == 0")
     assert failed.code == 1, failed.out + failed.err
-    first = failed.err.index("regression case trap.cases.jsonl:1 still fails: exception in default map")
+    first = failed.err.index("regression case trap.cases.jsonl:1 still fails: exception in the default map")
     assert first < failed.err.index("1 player, 1 level"), "cases come first"
     assert "FAILED  crashes == 0" in failed.out and "trap.cases.jsonl:1 still fails" in failed.out, failed.out
     found = json.loads((tmp_path / "broken" / "findings.json").read_text())["findings"]

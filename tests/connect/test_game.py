@@ -602,6 +602,10 @@ def test_the_doctor_tells_each_failure_once(tmp_path, capsys):
     bad = run(capsys, "doctor", "--game", faulty(tmp_path, "raise"), "--rollouts", 300)
     assert bad.code == 1 and bad.out.count("no such room") == 1, bad.out
     assert "FAULT: the game failed in " in bad.out and bad.out.count("FAULT") == 1
+    kept = re.search(r"\(kept in (.*findings.jsonl)\)", bad.out)
+    assert kept is not None and f"connect shrink {tmp_path / 'faulty.toml'} {kept[1]} finds" in " ".join(
+        bad.out.split()
+    )
 
 
 def test_a_hanging_game_is_told_to_whoever_waits(tmp_path, capsys):
@@ -713,7 +717,7 @@ def test_win_rates_are_left_out_where_no_end_counts_as_won(tmp_path, capsys):
         page = (out / "index.html").read_text(encoding="utf-8")
         assert ("Win rate with" in page) == ("win rate  " in ran.out)
         assert ("Win rate with" in page) == (name == "told")
-        assert ("No end of the game counts as won" in ran.out) == (name == "untold")
+        assert ("notice: all levels: No end of the game counts as won" in ran.out) == (name == "untold")
         registry.get(str(file)).outside.close()
 
 
