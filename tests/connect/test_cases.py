@@ -6,7 +6,7 @@ import json
 import pytest
 
 import persona_evo as pe
-from persona_evo.connect.cases import replay_cases
+from persona_evo.connect.cases import CasePlayer, replay_cases
 from persona_evo.connect.description_file import read
 from persona_evo.connect.findings import FailingRollout
 from persona_evo.connect.findings_file import add_case, check_target, read_cases
@@ -57,6 +57,32 @@ def test_a_failure_is_replayed_and_cut_down_to_the_choices_that_matter(tmp_path,
     assert fixed.code == 0 and "does not fail any more" in fixed.out
     gone = run(capsys, "connect", "shrink", file, cases)
     assert gone.code == 2 and "does not fail any more" in gone.err
+    assert none_left(tmp_path)
+
+
+WALK = """
+from persona_evo.connect.client import Client
+
+def play(client):
+    x = y = 0
+    for turn in range(30):
+        x, y = [(x + 1, y), (x, y + 1), (x - 1, y), (x, y - 1)][client.select(4)]
+        if (x, y) == (2, 2):
+            raise ValueError("a hole")
+    client.supply_outcome(0)
+
+Client("trap", metrics=["A"], max_decisions=30, capabilities=["seed"]).run(play)
+"""
+
+
+def test_detours_are_left_out_even_if_no_choice_can_be_left_out_alone(tmp_path):
+    file = trap(tmp_path, "pass")
+    (tmp_path / "trap.py").write_text(WALK, encoding="utf-8")
+    detour = [2, 2, 1, 2, 3, 1, 0, 0, 3, 3, 0, 0, 0, 1, 0, 0, 1, 1, 1, 2, 2, 2, 1, 0, 0, 3, 3, 2]
+    case = FailingRollout("exception", "", "", 0, 0, 0, tuple((choice, 4) for choice in detour), "")
+    with CasePlayer(read(file)) as player:
+        found = player.shrink(case)
+    assert sorted(choice for choice, _ in found.prefix) == [0, 0, 1, 1] and player.played < 300
     assert none_left(tmp_path)
 
 
