@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from persona_evo.arguments import checked
 from persona_evo.errors import Place, PolicyError, RunError
@@ -21,10 +22,11 @@ from persona_evo.games import registry, trust
 from persona_evo.games.core import Game
 from persona_evo.jobs.lock import Lock
 from persona_evo.names import is_name
+from persona_evo.search.settings import PRESETS, SearchSettings
 from persona_evo.search.tree_policy import UCB1_FORMULA
 from persona_evo.store import policies, policy_library, runs
 from persona_evo.store.policies import Policy
-from persona_evo.words import counted, listed
+from persona_evo.words import counted, enumerated, listed
 
 _NAMED = 12
 """The largest number of training levels that are all named."""
@@ -221,8 +223,24 @@ def _trained_on(levels: Sequence[str]) -> str:
     return f"{counted(len(levels), 'level')}: {', '.join(levels[:3])}, ..."
 
 
-def _short(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def _of_run(run: Mapping[str, Any]) -> str:
+    """Return the name of a run and what it did, as far as the policy's file says it."""
+    did = [counted(run[key], thing) for key, thing in _DID.items() if key in run]
+    born = [f"the policy is from generation {run['born']:,}"] if "born" in run else []
+    against = [f"opponents {enumerated(run['opponents'])}"] if run.get("opponents") else []
+    parts = [str(run["name"])] if run.get("name") else []
+    return ", ".join([*parts, *did, *born, *against])
+
+
+_DID = {"generations": "generation", "evaluations": "evaluated formula"}
+"""What a run counts, in words."""
+
+
+def _of_search(search: Mapping[str, Any]) -> str:
+    """Return the preset of a search and the settings that differ from it."""
+    name = search.get("preset")
+    usual = SearchSettings.preset(name).to_dict() if name in PRESETS else {}
+    return listed({k: v for k, v in search.items() if k == "preset" or usual.get(k) != v})
 
 
 def _facts(policy: Policy) -> list[tuple[str, str]]:
@@ -244,9 +262,9 @@ def _facts(policy: Policy) -> list[tuple[str, str]]:
         ("mean utility", "" if policy.mean is None else f"{policy.mean:.4f}"),
         ("trained on", _trained_on(policy.levels)),
         ("evolved by", f"preset {evolution['preset']}, seed {policy.seed}" if evolution.get("preset") else ""),
-        ("run", ", ".join(f"{k} {_short(v)}" for k, v in run.items() if not isinstance(v, dict))),
+        ("run", _of_run(run)),
         ("evolved for", in_words({"budget": policy.budget, "skill": policy.skill}) if policy.skill else ""),
-        ("search", "" if policy.skill else listed(policy.search)),
+        ("search", "" if policy.skill else _of_search(policy.search)),
         ("rollouts", listed(policy.connected)),
         ("budget", ", ".join(f"{v:g} {k}" for k, v in policy.budget.items() if v is not None and not policy.skill)),
         ("versions", ", ".join(f"{k} {v}" for k, v in policy.versions.items())),

@@ -33,7 +33,7 @@ workers = 2                      # game processes
 # [timeouts]                     # seconds, 0 for no limit; these are the defaults
 # connect = 60                   # from the start of a process to its connection
 # handshake = 5                  # from there to what it says of itself
-# rollout = 30                   # for one game to its end; who takes longer hangs, and is started again
+# rollout = 30                   # for one game to its end; one that takes longer is ended and started again
 
 # [restarts]                     # of processes that ended or hung, before the game is given up
 # a_minute = 3

@@ -76,6 +76,7 @@ def put(text: str, args: argparse.Namespace) -> int:
         return 0
     if args.out.is_file() and not args.force:
         raise SettingsError("the file already exists", place=Place(str(args.out)), hint="--force overwrites it")
+    args.out.parent.mkdir(parents=True, exist_ok=True)
     files.write_atomically(args.out, text + "\n")
     say(f"wrote {args.out}")
     return 0

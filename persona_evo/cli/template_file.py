@@ -43,5 +43,6 @@ def write_template(
     target: Path = args.out or Path(f"{args.name}{suffix}")
     if target.exists() and not args.force:
         raise error("the file already exists", place=Place(str(target)), hint="--force overwrites it")
+    target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text(args.name), encoding="utf-8", newline="\n")
     return target

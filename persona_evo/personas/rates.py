@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -108,11 +109,20 @@ def _unit(metric: Metric, levels: Mapping[str, Sequence[Mapping[str, float]]]) -
 
 
 def _amount(amount: float, unit: Unit) -> str:
-    number = f"{amount:.3g}" if amount < 1000 else f"{amount:,.0f}"
-    if unit.metric.clock:
-        word = unit.metric.unit or unit.metric.name
+    metric = unit.metric
+    if metric.clock:
+        number, word = _number(amount), metric.unit or metric.name
         return f"{number} {word.removesuffix('s') if number == '1' else word}"
-    return f"{number} times {unit.name}"
+    span = metric.high - metric.low
+    if unit.size != PART or not math.isfinite(span):
+        return f"{_number(amount)} times {unit.name}"
+    whole = amount * PART / span
+    part = percent(whole) if whole < 1 else f"{_number(whole)} times all"
+    return f"{part} of {metric.name} ({metric.symbol})"
+
+
+def _number(amount: float) -> str:
+    return f"{amount:.3g}" if amount < 1000 else f"{amount:,.0f}"
 
 
 def singular(name: str) -> str:

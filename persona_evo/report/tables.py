@@ -186,7 +186,7 @@ def summary_table(
     notes += [PLAN_NOTE] if any(s.damage is not None for s in chosen) else []
     notes += [PROVEN_NOTE] if any(s.utility.note for s in chosen) else []
     notes += [f"no limit: {why}" for why in dict.fromkeys(s.unbound for s in chosen if s.unbound)]
-    notes += [f"0 for all: {', '.join(zero)}"] if zero else []
+    notes += [f"0 for all players: {', '.join(zero)}"] if zero else []
     some = dict.fromkeys(k for s in summaries if level == EVERY for k in s.metrics if k in s.absent)
     notes += [f"only over the levels that have such things: {', '.join(some)}"] if some else []
     return Table(title, ["", *lines], rows, notes)
@@ -279,7 +279,7 @@ def counts_table(rows: Sequence[ComparisonRow]) -> Table:
     notes = [
         "levels with p < 0.05, not corrected for the number of tests",
         *_exact_note(rows),
-        *([f"0 for all: {', '.join(zero)}"] if zero else []),
+        *([f"0 for all players: {', '.join(zero)}"] if zero else []),
     ]
     return Table(title, [head, *players], body, notes)
 

@@ -120,8 +120,8 @@ def test_a_run_is_resumed_shown_exported_and_installed(
     assert shown.code == 0 and "monster_killer" in shown.out and "what its symbols mean" in shown.out
     for kind, part in (("latex", ""), ("python", "def score"), ("csharp", "Evaluate"), ("json", '"schema": 1')):
         assert part in run(capsys, "policy", "export", run_folder, "--to", kind).out
-    exported = run(capsys, "policy", "export", run_folder, "--to", "python", "-o", "score.py")
-    assert exported.code == 0 and compile((here / "score.py").read_text(), "score.py", "exec")
+    exported = run(capsys, "policy", "export", run_folder, "--to", "python", "-o", "code/score.py")
+    assert exported.code == 0 and compile((here / "code/score.py").read_text(), "score.py", "exec")
     assert run(capsys, "policy", "install", run_folder).code == 0
     assert json.loads((here / "policies/minidungeons2/monster_killer.json").read_text())["persona"] == "monster_killer"
     assert run(capsys, "policy", "install", run_folder).code == 2
@@ -520,12 +520,12 @@ def test_other_ways_to_solve(method: str, here: Path, capsys: pytest.CaptureFixt
 
 
 def test_a_level_from_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = run(capsys, "level", "new", "cave")
-    assert made.code == 0 and "goblin wizard" in made.out and "level check cave.txt" in made.out
-    checked = run(capsys, "level", "check", "cave.txt", "--structure")
-    assert checked.code == 0 and checked.err == "" and "1 level without problems, 1 notice" in checked.out
+    made = run(capsys, "level", "new", "cave", "--out", "maps/cave.txt")
+    assert made.code == 0 and "goblin wizard" in made.out and "level check maps/cave.txt" in made.out
+    checked = run(capsys, "level", "check", "maps/cave.txt", "--structure")
+    assert checked.code == 0 and checked.err == "" and "1 level is fine" in checked.out
     assert "largest distance in moves" in checked.out
-    solved = run(capsys, "solve", "cave.txt", "--persona", "treasure_collector", "--seconds", 3)
+    solved = run(capsys, "solve", "maps/cave.txt", "--persona", "treasure_collector", "--seconds", 3)
     assert "won in" in solved.out and "J@row:column" in solved.out
     (here / "open.txt").write_text("XXXXXX\n H T e\nXXXXXX\n")
     told = " ".join(run(capsys, "level", "check", "open.txt").out.split())

@@ -380,6 +380,9 @@ def test_terms_have_exchange_rates() -> None:
         "DEAD (dead) costs as much as 500 steps",
         "10 % of gold (GOLD) is worth 7 steps",
     ]
+    assert rates.rates(parse("0.8 * GOLD - 4 * DEAD"), TOY, LEVELS) == [
+        "DEAD (dead) costs as much as 5 times all of gold (GOLD)"
+    ]
     counted = replace(TOY, metrics=(replace(TOY.metrics[1], name="coins found"), *TOY.metrics[:1], *TOY.metrics[2:]))
     assert rates.rates(parse("0.7 * GOLD - 0.01 * ST"), counted, LEVELS) == [
         "one coin found (of 5 in one) is worth 14 steps"

@@ -127,7 +127,7 @@ def test_tables_of_the_paper() -> None:
     nothing = Interval(0, 0, 0, 9)
     still = [dataclasses.replace(r, a=nothing, b=nothing) if r.measure.key == "win_rate" else r for r in rows]
     silent = tables.counts_table(still)
-    assert "win rate" not in [row[0] for row in silent.rows] and silent.notes[1].startswith("0 for all: win rate, ")
+    assert "win rate" not in [row[0] for row in silent.rows] and silent.notes[1].startswith("0 for all players: win rate, ")
     only = tables.comparison_table(rows, only_differing=True)
     assert len(only.rows) < len(rows) and all(row[7] == "*" for row in only.rows)
 
@@ -228,7 +228,7 @@ def test_a_comparison_of_one_level_keeps_player_and_measure_in_every_block() -> 
 def test_what_is_always_nothing_or_said_twice_is_left_out_of_a_brief_table() -> None:
     told = [dataclasses.replace(s, repeated=frozenset({"WON"})) for s in SUMMARIES]
     brief = tables.summary_table(told, INFOS, "one", brief=True)
-    assert "0 for all: TU" in brief.notes
+    assert "0 for all players: TU" in brief.notes
     labels = {row[0] for row in brief.rows}
     assert not labels & {"TU teleports used", "WON won"} and "TO treasures opened" in labels
     assert {"TU teleports used", "WON won"} <= {row[0] for row in tables.summary_table(SUMMARIES, INFOS, "one").rows}

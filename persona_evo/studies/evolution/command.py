@@ -65,7 +65,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder with policies of long runs, SETTING-PERSONA.json, for further comparisons",
     )
     parser.add_argument(
-        "--quick", action="store_true", help="a quick look with tiny numbers; takes about three minutes"
+        "--quick",
+        action="store_true",
+        help="a quick look with tiny numbers; takes about three minutes, and longer the first time, when code is "
+        "compiled",
     )
     parser.add_argument(
         "--for",
@@ -117,6 +120,8 @@ def run(args: argparse.Namespace) -> int:
     if late:
         note(f"time ran out in stage {late}; everything that is finished is kept")
         note(f"resume with: {program('reproduce', 'evolution', '--resume', folder)}")
+    if late == "pools":
+        note("there is nothing to report before the levels exist")
     if late == "pools" or (args.stage and "report" not in args.stage):
         return 0
     written = report.write(folder, settings, drawing())

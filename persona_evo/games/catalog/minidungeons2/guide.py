@@ -31,8 +31,8 @@ X    X   X
 X  M   P X
 X    X   X
 XXX XXX XX
-X   t    X
-X  T  o  X
+XT  t    X
+X     o  X
 X       eX
 XXXXXXXXXX
 """
