@@ -319,7 +319,11 @@ def test_search_is_kept_and_replayed(file, tmp_path, capsys):
 def test_a_search_whose_best_playthrough_ends_otherwise_says_so(tmp_path, capsys):
     out = tmp_path / "out"
     found = run(capsys, "connect", "search", faulty(tmp_path, "score"), "--iterations", 20, "--seed", 1, "--out", out)
-    assert found.code == 1 and "led to a different end: the score was" in found.out and "chance in default" in found.err
+    assert (
+        found.code == 1
+        and "led to a different end: the score was" in found.out
+        and "chance in the default map" in found.err
+    )
     assert (out / "best.json").is_file() and none_left(tmp_path)
 
 
