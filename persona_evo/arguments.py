@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar, Union
 
 from persona_evo import limits
-from persona_evo.errors import SettingsError
+from persona_evo.errors import SettingsError, unknown
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -54,7 +54,10 @@ _NUMBERS = (int, float)
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Check the arguments of a public function: SettingsError is raised if one has another type than its annotation."""
+    """Check the arguments of a public function.
+
+    SettingsError is raised if one has another type than its annotation, or an option is unknown.
+    """
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -70,7 +73,11 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
                     _check(name, one, hints[name])
             elif kind is inspect.Parameter.VAR_KEYWORD:
                 for option, one in value.items():
-                    _check(option, one, hints.get(option, hints[name]))
+                    if option not in hints and name not in hints:
+                        expected, hint = unknown(option, hints)
+                        what = f"{function.__name__} has no such argument"
+                        raise SettingsError(what, found=option, expected=expected, hint=hint)
+                    _check(option, one, hints[option if option in hints else name])
             else:
                 _check(name, value, hints[name])
         with _names_of_files():
@@ -167,11 +174,13 @@ def _shown(value: object) -> str:
 
 @functools.cache
 def _known(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Any]]:
-    """Return the signature of a function, and the types of its arguments and options; Any where nothing is checked."""
+    """Return the signature of a function, and the types of its arguments; Any where nothing is checked.
+
+    Options that have a type each are among them by their own names.
+    """
     signature, hints = inspect.signature(function), dict[str, Any]()
     for name, parameter in signature.parameters.items():
         text = str(parameter.annotation)
-        hints[name] = Any
         if text.startswith("Unpack["):
             options = _evaluated(text.removeprefix("Unpack[").removesuffix("]"), function.__module__)
             for option, reference in options.__annotations__.items():
@@ -236,14 +245,19 @@ def _fits(value: object, hint: Any) -> bool:
 
 
 def _lists(values: object, hint: Any) -> bool:
-    """Return whether a value is a list, or another collection, of values of a type; text is one of text."""
+    """Return whether a value is a list, or another collection, of values of a type; text is none."""
     try:
         iter(values)  # type: ignore[call-overload]
     except TypeError:  # an array without dimensions is an Iterable, too
         return False
-    if hint is Any or hint in _NUMBERS:
-        return not isinstance(values, str)
-    return not isinstance(values, collections.abc.Collection) or all(_fits(one, hint) for one in values)
+    if isinstance(values, str):
+        return False
+    return (
+        hint is Any
+        or hint in _NUMBERS
+        or not isinstance(values, collections.abc.Collection)
+        or all(_fits(one, hint) for one in values)
+    )
 
 
 def _words(hint: Any) -> str:

@@ -292,3 +292,42 @@ def test_a_plan_is_for_one_level(use: Callable[[Any, str], object], levels: Any)
 def test_a_constraint_has_two_numbers(span: Any) -> None:
     with pytest.raises(SettingsError, match="constraint"):
         pe.generate_levels(1, 1, constraints={"path": span})
+
+
+@pytest.mark.parametrize(
+    ("call", "found", "near"),
+    [
+        (lambda: pe.playtest_levels("test01", "runner", requirements=["deaths == 0"]), "requirements", "require"),  # type: ignore[call-arg]
+        (lambda: pe.compare("test01", "test02", tolerence=0.1), "tolerence", "tolerance"),  # type: ignore[call-arg]
+        (lambda: pe.plan("test01", "runner", iteration=10), "iteration", "iterations"),  # type: ignore[call-arg]
+        (lambda: pe.evolve_policy("runner", ["test01"], populaton=10), "populaton", "population"),  # type: ignore[call-arg]
+    ],
+    ids=["playtest", "compare", "plan", "evolve"],
+)
+def test_no_unknown_option_is_ignored(call: Callable[[], object], found: str, near: str) -> None:
+    with pytest.raises(SettingsError, match="has no such argument") as refused:
+        call()
+    assert refused.value.found == found and refused.value.hint == f"did you mean '{near}'?"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: pe.make_players("runner"),
+        lambda: pe.make_players(["runner"], skills="novice"),
+        lambda: pe.play_match("colosseum", "random"),
+        lambda: pe.playtest_levels("test01", "runner", require="deaths == 0"),
+    ],
+    ids=["personas", "skills", "agents", "requirements"],
+)
+def test_text_is_no_list_of_its_letters(call: Callable[[], object]) -> None:
+    with pytest.raises(SettingsError, match="is of the wrong type") as refused:
+        call()
+    assert refused.value.expected == "a list of text"
+
+
+def test_what_is_no_name_is_told_by_what_it_should_name() -> None:
+    with pytest.raises(SettingsError, match="this is not the name of a persona"):
+        pe.plan("test01", None)  # type: ignore[arg-type]
+    with pytest.raises(SettingsError, match="this is not the name of a policy"):
+        pe.plan("test01", "runner", 5)  # type: ignore[arg-type]

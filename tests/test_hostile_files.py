@@ -14,6 +14,7 @@ from persona_evo.formula.core import Formula, Token
 from persona_evo.formula.export import KINDS, export
 from persona_evo.formula.primitives import TABLE, Primitive
 from persona_evo.games import mapsets, registry, textfile
+from persona_evo.matches import names
 from persona_evo.report.csv_rows import write_csv
 
 
@@ -105,3 +106,25 @@ def test_exports_of_nested_operations_grow_no_faster_than_the_formula(primitive:
         nested = Formula(before * times + ("R",) + (*after, primitive.name) * times)
         for kind in KINDS:
             assert len(export(nested, kind)) < 150 * nested.size + 3_000
+
+
+@pytest.mark.parametrize(
+    "text", ['name = "x"\nname = "y"\n', "[a]\n[a]\n", "a = {b = 1, b = 2}\n"], ids=["key", "table", "inline"]
+)
+def test_what_stands_twice_in_toml_is_told_as_that(text: str) -> None:
+    with pytest.raises(SettingsError, match="not TOML: a name is defined twice") as refused:
+        textfile.toml(text, "twice.toml", SettingsError, "put text in quotes")
+    assert refused.value.hint == "remove one of the two, or rename it" and refused.value.place is not None
+
+
+def test_dates_of_toml_are_shown_as_they_are_written() -> None:
+    values = textfile.toml("a = 1979-05-27T07:32:00\nb = 07:32:00\nc = 1979-05-27", "dates.toml", SettingsError, "")
+    assert [textfile.shown(value) for value in values.values()] == ["1979-05-27T07:32:00", "07:32:00", "1979-05-27"]
+
+
+def test_a_file_of_agents_without_any_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "none.toml"
+    file.write_text("")
+    with pytest.raises(SettingsError, match="the file has no agents") as refused:
+        names.agent(registry.get("colosseum"), f"{file}#best")
+    assert str(refused.value.place) == str(file)

@@ -45,7 +45,7 @@ class Expectations:
         """
         texts, calibrate, accept = options.get("require", ()), options.get("calibrate"), options.get("accept")
         bound_seconds = limits.number(options.get("bound_seconds", 0.0), "bound_seconds", 0, 86400)
-        requirements = require.parse_all(texts) if texts else []
+        requirements = require.parse_all(texts)
         accepted = [] if accept is None else acceptance.read(Path(accept))
         if bound_seconds == 0 and any(r.measure == "bound_ratio" for r in requirements):
             raise SettingsError(

@@ -139,7 +139,7 @@ def tree_policy(policy: PolicyLike, persona: Persona, game: Game) -> TreePolicy:
         return TreePolicy.of(policy, game)
     if isinstance(policy, Policy):
         return policy.tree_policy(game)
-    text = str(policy)
+    text = limits.name(policy, "a policy")
     if text == "ucb1":
         return TreePolicy.ucb1()
     if text == UTILITY_POLICY:
@@ -260,7 +260,10 @@ def game_of(game: str | Path | Game) -> Game:
 
 def persona_of(persona: PersonaLike) -> Persona:
     """Convert a name to a persona; return a persona as it is."""
-    return persona if isinstance(persona, Persona) else load_persona(persona)
+    if isinstance(persona, Persona):
+        return persona
+    limits.name(persona, "a persona")
+    return load_persona(persona)
 
 
 def listed(values: object, what: str, single: tuple[type, ...]) -> list[Any]:

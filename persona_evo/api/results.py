@@ -117,7 +117,7 @@ class Results(batch.BatchResults):
             priorities=self.priorities,
             utilities=self._utilities,
             bounds=self.bounds,
-            requirements=require.parse_all(requirements) if requirements else (),
+            requirements=require.parse_all(requirements),
             tolerances=self.tolerances,
             static=self.static,
             failures=self.failures,

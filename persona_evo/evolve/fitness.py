@@ -89,7 +89,7 @@ class Fitness:
         means = [None if cases is None else [mean_score(trials) for trials in cases] for cases in played]
         if self.stop is not None:
             for request, cases in zip(requests, means, strict=True):
-                if cases is not None:
+                if cases:  # a part of a race may be empty
                     self._learn(request, [score.utility for score in cases])
         if any(cases is None for cases in means):
             raise OutOfTime

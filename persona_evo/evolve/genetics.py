@@ -16,6 +16,7 @@ from persona_evo.errors import SettingsError, unknown
 from persona_evo.evolve.setting_values import LISTS, PLANNED
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import PRIMITIVES, Formula, parse
+from persona_evo.formula.arithmetic import limit
 from persona_evo.personas.lists import UTILITY
 
 if TYPE_CHECKING:
@@ -148,10 +149,10 @@ class Primitives:
 
 
 def constant(value: float) -> Any:
-    """Return a number as a DEAP leaf."""
+    """Return a number as a DEAP leaf, within the limits of formulas."""
     from deap import gp
 
-    return gp.Terminal(float(value) + 0.0, False, gp.__type__)
+    return gp.Terminal(limit(float(value)) + 0.0, False, gp.__type__)
 
 
 def is_constant(node: Any) -> bool:

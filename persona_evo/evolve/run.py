@@ -241,7 +241,7 @@ def _schedule(
     slowness = fitness.time_one(fitness.spec.utility)
     if settings.levels_a_generation:
         tuning = settings.tuning * max(0.0, deadline - time.monotonic())
-        choosing = fitness.seconds(cases.ending) + tuning
+        choosing = fitness.seconds(cases.ending(settings)) + tuning
     else:
         choosing = fitness.seconds(settings.final_candidates * settings.final_trials * len(fitness.spec.cases))
     others = fitness.seconds(comparing.playthroughs) if comparing else 0.0

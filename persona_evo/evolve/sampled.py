@@ -15,7 +15,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.evolve import selection, tuning
 from persona_evo.evolve.fitness import Fitness, OutOfTime
 from persona_evo.evolve.fitness_spec import FitnessSpec
-from persona_evo.evolve.genetics import Primitives
+from persona_evo.evolve.genetics import Primitives, judged
 from persona_evo.evolve.individuals import symbols_of
 from persona_evo.evolve.playthroughs import PlaythroughScore, mean_score
 from persona_evo.evolve.pools import VALIDATION, LevelPool, best_known
@@ -120,15 +120,13 @@ class CaseCounts:
         plays *= fmean(settings.budgets or (1.0,))
         return round(plays) + settings.islands * (2 * settings.elites + 1) * self.validation
 
-    @property
-    def ending(self) -> int:
-        """The number of playthroughs in the final steps, without the tuning."""
-        return tuning.race_size(self.validation) + self.measuring
+    def ending(self, settings: EvolutionSettings) -> int:
+        """Return the number of playthroughs in the final steps, without the tuning."""
+        return tuning.race_size(self.validation, settings.trials) + self.measuring(settings)
 
-    @property
-    def measuring(self) -> int:
-        """The number of playthroughs in which the final policy is measured."""
-        return (1 + MEASURED) * self.validation
+    def measuring(self, settings: EvolutionSettings) -> int:
+        """Return the number of playthroughs in which the final policy is measured."""
+        return (settings.trials + MEASURED) * self.validation
 
 
 def trials_beside_others(settings: EvolutionSettings, levels: int) -> int:
@@ -158,7 +156,7 @@ def choose(
     better = selection.better(settings)
     best, cut = min(hall, key=lambda i: (-len(i.utilities), *better(i))), False
     if best.validation:
-        fitness.stop = None if until is None else until - fitness.seconds(cases.measuring)
+        fitness.stop = None if until is None else until - fitness.seconds(cases.measuring(settings))
         best, cut = _tuned(hall, best, training, cases, settings, seed, fitness, round(settings.tuning * played), tell)
     fitness.stop = until
     finalists = min(len(hall), tuning.FINALISTS) if best.validation else 1
@@ -185,12 +183,13 @@ def _tuned(
         if tell and total:
             tell(Phase(name, done, total, left))
 
-    meeting = cases.ending - cases.measuring
+    meeting = cases.ending(settings) - cases.measuring(settings)
     show("comparing the finalists", 0, meeting)
     try:
         best = tuning.finalist(hall, settings, seed, cases.train, cases.validation, fitness)
         show("comparing the finalists", meeting, meeting)
-        primitives = Primitives.of(settings, symbols_of(settings, training.spec))
+        better = judged(settings, registry.get(training.spec.game))
+        primitives = Primitives.of(settings, symbols_of(settings, training.spec), better)
         for step in tuning.steps(
             best, settings, seed, primitives, cases.train, cases.validation, fitness, playthroughs
         ):

@@ -45,9 +45,9 @@ _DRAWS = (1, 1, 2)
 """The levels of each draw of that race, as a multiple of the validation set. Half of the racers stay after each."""
 
 
-def race_size(validation: int) -> int:
-    """Return the number of playthroughs of the race of the finalists."""
-    return validation * sum(draws * max(1, FINALISTS >> turn) for turn, draws in enumerate(_DRAWS))
+def race_size(validation: int, trials: int) -> int:
+    """Return the number of playthroughs of the race of the finalists, with so many trials of each level."""
+    return validation * trials * sum(draws * max(1, FINALISTS >> turn) for turn, draws in enumerate(_DRAWS))
 
 
 def finalist(
@@ -121,9 +121,9 @@ def steps(
 ) -> Iterator[TuningStep]:
     """Tune a formula step by step, with one turn of a race each. The arguments are those of `tune`."""
     stream = random.Random(seeds.derive(seed, "tuning", best.formula))
-    untuned, spent = best, 0
-    duel = _draw(settings, int(_DUEL * playthroughs / 2), seeds.derive(seed, "duel"), 0, levels)
-    first = ((playthroughs - 2 * duel.playthroughs) // len(_STEPS) - validation) // _PRICE
+    untuned, spent, trials = best, 0, settings.trials
+    duel = _draw(settings, int(_DUEL * playthroughs / 2 / trials), seeds.derive(seed, "duel"), 0, levels)
+    first = ((playthroughs - 2 * duel.playthroughs) // len(_STEPS) - validation) // (_PRICE * trials)
     for number, step in enumerate(_STEPS if first > 0 else ()):
         drawn = _draw(settings, first << len(_LEFT) - 1, seeds.derive(seed, "tuning"), number, levels)
         variants = {_varied(best.formula, settings, primitives, step, stream): None for _ in range(_LEFT[0])}
@@ -178,7 +178,7 @@ class _Race:
 def _varied(text: str, settings: EvolutionSettings, primitives: Primitives, step: float, stream: random.Random) -> str:
     """Return a variant of a formula, which has another term or other constants; lists have other constants."""
     own = genome.read(text, primitives)
-    if not isinstance(own, tuple) and settings.mutations["term"] and stream.random() < _EXTENDED:
+    if not isinstance(own, tuple) and settings.mutations.get("term") and stream.random() < _EXTENDED:
         longer = genetics.with_term(own, primitives, stream)
         if genetics.fits(longer, settings):
             return genome.to_text(longer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 import reprlib
 import tomllib
@@ -16,6 +17,8 @@ MOST_PARTS = 50
 """Parts of a dotted key: tomllib's time and memory grow with the square of their number."""
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_PARTS}}}")
+_TWICE = re.compile("overwrite|twice|[Dd]uplicate")
+"""What tomllib says if a key or a table stands twice."""
 _AT = re.compile(r" ?\(at (?:line (\d+), column (\d+)|end of document)\)")
 
 
@@ -64,11 +67,12 @@ def toml(text: str, source: str, error: type[InputError], hint: str) -> dict[str
         line, column = (int(at[1]), int(at[2])) if at and at[1] else (len(lines), 0)
         what = _AT.sub("", str(e)).strip()
         found = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        twice = _TWICE.search(what) is not None
         raise error(
-            f"not TOML: {what[:1].lower()}{what[1:]}",
+            f"not TOML: {'a name is defined twice' if twice else what[:1].lower() + what[1:]}",
             place=Place(source, line, column),
             found=found[:200] or None,
-            hint=hint,
+            hint="remove one of the two, or rename it" if twice else hint,
         ) from e
     except RecursionError as e:
         line = max(range(len(lines)), key=lambda i: lines[i].count("[") + lines[i].count("{")) + 1
@@ -85,6 +89,8 @@ def toml(text: str, source: str, error: type[InputError], hint: str) -> dict[str
 
 def shown(value: Any) -> str:
     """Return a value of a TOML file for a message: short, and safe for any value."""
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
     try:
         return reprlib.repr(value) if not isinstance(value, str) or len(value) > 200 else repr(value)
     except (ValueError, RecursionError):

@@ -98,6 +98,8 @@ def _known(game: Game, file: str, name: str, in_file: bool, forms: str) -> Agent
     known = load_agents(Path(file if in_file else game.agents), game) if in_file or game.agents else {}
     if name in known:
         return known[name]
+    if in_file and not known:
+        raise SettingsError("the file has no agents", place=Place(file), expected="a table [NAME] for each agent")
     if name in own:
         return _policy(game, name, name)
     expected, hint = unknown(name, {*known, *own})

@@ -97,13 +97,13 @@ def parse_all(texts: Iterable[str]) -> list[Requirement]:
     """Read requirements; each text may hold several, separated by semicolons."""
     found = []
     for text in texts:
+        if not text.replace(";", "").strip():
+            raise SettingsError("a requirement is empty", place=Place(SOURCE), expected=_FORM)
         offset = 0
         for part in text.split(";"):
             if part.strip():
                 found.append(parse(" " * offset + part))
             offset += len(part) + 1
-    if not found:
-        raise SettingsError("a requirement is empty", place=Place(SOURCE), expected=_FORM)
     return found
 
 

@@ -210,8 +210,9 @@ class SearchSettings:
         for name, group, usual in ADDED:
             value = getattr(self, name)
             if not isinstance(value, str) or (value != usual and value not in extensions.names(group)):
-                expected, hint = unknown(str(value), [usual or '""', *extensions.names(group)])
-                raise SettingsError(f"search setting {name!r}", found=repr(value), expected=expected, hint=hint)
+                what, known = name.replace("_", " "), [*filter(None, [usual]), *extensions.names(group)]
+                expected, hint = unknown(value, known) if known else ("none", f"no installed package adds a {what}")
+                raise SettingsError(f"there is no such {what}", found=str(value), expected=expected, hint=hint)
         if self.selection_rule and self.lists:
             raise SettingsError(
                 "selection rules are for searches that descend a tree, not for open lists",

@@ -255,6 +255,10 @@ def test_continuous_integration_reads_the_results_also_of_a_playtest_that_fails(
     text = (here / "summary.md").read_text()
     assert "1 of 2 requirements holds" in text and "Playtest of a&lt;b&gt;" in text and "seed: `5`" in text
     assert run(capsys, *line, "--junit", "no/where.xml").code == 2
+    without = run(capsys, *line[:-4], "--junit", "none.xml", "--summary", "none.md")
+    assert without.code == 0, without.err
+    assert not list(ElementTree.parse(here / "none.xml").getroot().iter("testcase"))
+    assert "Playtest of a&lt;b&gt;" in (here / "none.md").read_text()
     always = run(capsys, *line[:-4], "--require", "win_rate >= 0")
     assert always.code == 0
     assert "warning: the requirement 'win_rate >= 0' always holds: a rate is at least 0 %" in always.err

@@ -94,6 +94,16 @@ def test_an_evaluation_stops_in_time_and_keeps_what_is_whole() -> None:
     assert len(utilities) == 2 and evaluations == 1
 
 
+def test_a_part_without_levels_is_played_and_remembered_as_nothing() -> None:
+    """A race of few levels has such parts. With a deadline, what was played is remembered."""
+    with Workers(1) as workers:
+        fitness = Fitness(spec(iterations=20), workers)
+        fitness.stop = time.monotonic() + 60.0
+        (known,) = fitness([Request("MS", ((1,), (2,)), (0, 1))])
+        assert fitness([Request("MS", ()), Request("-MS", ())]) == [[], []]
+    assert fitness.finished == {"MS": (known, 1)}
+
+
 def test_rounds_are_the_same_played_at_once_or_in_waves_and_none_is_half() -> None:
     plan = tuple(tuple(range(10 * case, 10 * case + 4)) for case in range(2))
     told: list[Phase] = []

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from persona_evo import seeds
 from persona_evo.errors import RunError, SettingsError
-from persona_evo.evolve import genome, pools, racing, sampled, selection
+from persona_evo.evolve import genome, pools, racing, sampled, selection, tuning
 from persona_evo.evolve.comparison import START, over_levels
 from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED
 from persona_evo.evolve.fitness import Fitness
@@ -524,6 +524,24 @@ def test_a_deadline_leaves_time_for_the_end(made: dict[str, LevelPool], tmp_path
         "measuring the policy",
         "comparing with others",
     ]
+
+
+def test_a_tuning_with_a_deadline_and_fewer_levels_than_it_could_play_ends_with_a_policy(
+    made: dict[str, LevelPool], tmp_path: Path
+) -> None:
+    """Terms that it adds follow what the game says of its metrics."""
+    drawn: list[Primitives] = []
+    real = tuning.steps
+
+    def noted(best: Individual, settings: EvolutionSettings, seed: int, primitives: Primitives, *rest: Any) -> Any:
+        drawn.append(primitives)
+        return real(best, settings, seed, primitives, *rest)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tuning, "steps", noted)
+        outcome = run(made, tmp_path, deadline=time.monotonic() + 100, changes={"generations": 10, "tuning": 1.0})
+    assert outcome.policy is not None and policies.read(outcome.policy).unfinished == ()
+    assert [one.better["TO"] for one in drawn] == ["higher"]
 
 
 def test_named_levels_are_set_apart_to_compare_on(tmp_path: Path) -> None:

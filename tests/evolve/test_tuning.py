@@ -43,7 +43,7 @@ def test_the_race_of_the_finalists_finds_who_was_only_unlucky_on_the_validation_
     hall = [member(formula, 0.75 if worth == 0.5 else 0.72) for formula, worth in truth.items()]
     ask = Noisy(truth.__getitem__)
     assert tuning.finalist(hall, SETTINGS, 1, LEVELS, VALIDATION, ask).formula == "0.8 * A"
-    assert ask.spent == tuning.race_size(VALIDATION)
+    assert ask.spent == tuning.race_size(VALIDATION, 1)
     assert max(ask.cases) < LEVELS, "the race is run on levels to train on"
     assert tuning.finalist(hall[:1], SETTINGS, 1, LEVELS, VALIDATION, Noisy(truth.__getitem__)) is hall[0]
 
@@ -79,3 +79,31 @@ def test_each_step_says_how_many_playthroughs_were_spent() -> None:
         (step.spent, ask.spent) for step in tuning.steps(start, SETTINGS, 1, PRIMITIVES, LEVELS, VALIDATION, ask, 3_000)
     ]
     assert len(spent) > 3 and all(told == played for told, played in spent)
+
+
+@pytest.mark.parametrize("trials", [1, 3, 10])
+def test_tuning_keeps_to_its_playthroughs_however_often_each_level_is_played(trials: int) -> None:
+    settings = EvolutionSettings.sampling(parsimony=0.0, trials=trials)
+    ask = Noisy(lambda formula: 1.0 - abs(parse(formula).evaluate({"A": 1.0, "B": 0.0}) - 3.0))
+    tuning.tune(member("0.5 * A + B", -1.5), settings, 1, PRIMITIVES, LEVELS, VALIDATION, ask, 8_000)
+    assert 4_000 < ask.spent <= 8_000
+    race = Noisy(lambda _: 0.5)
+    tuning.finalist([member(f"0.{k} * A", 0.5) for k in range(1, 9)], settings, 1, LEVELS, VALIDATION, race)
+    assert race.spent == tuning.race_size(VALIDATION, trials)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [EvolutionSettings.paper(levels_a_generation=16), EvolutionSettings.modern(levels_a_generation=16)],
+    ids=["paper", "modern"],
+)
+def test_a_preset_without_added_terms_is_tuned_by_constants_alone(settings: EvolutionSettings) -> None:
+    ask = Noisy(lambda formula: 1.0 - abs(parse(formula).evaluate({"A": 1.0, "B": 0.0}) - 3.0))
+    best = tuning.tune(member("0.5 * A + B", -1.5), settings, 1, PRIMITIVES, LEVELS, VALIDATION, ask, 4_000)
+    assert best.formula.endswith("* A + B") and best.formula != "0.5 * A + B"
+
+
+def test_tuned_constants_stay_within_the_limits_of_formulas() -> None:
+    ask = Noisy(lambda formula: abs(parse(formula).evaluate({"A": 1.0, "B": 0.0})) / 1e300)
+    best = tuning.tune(member("9e299 * A + B", 0.0), SETTINGS, 1, PRIMITIVES, LEVELS, VALIDATION, ask, 4_000)
+    assert best.formula == "1e+300 * A + B"

@@ -159,7 +159,8 @@ def test_rates_are_shares_of_the_trials() -> None:
 
 def test_nothing_is_no_requirement() -> None:
     with pytest.raises(SettingsError, match="empty"):
-        require.parse_all(["  ;"])
+        require.parse_all(["deaths == 0", "  ;"])
+    assert require.parse_all([]) == []
 
 
 @pytest.mark.parametrize("text", ["x >= 0.5 >= 0.3", "0.3 < win_rate < 0.5"])

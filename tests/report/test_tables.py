@@ -127,7 +127,9 @@ def test_tables_of_the_paper() -> None:
     nothing = Interval(0, 0, 0, 9)
     still = [dataclasses.replace(r, a=nothing, b=nothing) if r.measure.key == "win_rate" else r for r in rows]
     silent = tables.counts_table(still)
-    assert "win rate" not in [row[0] for row in silent.rows] and silent.notes[1].startswith("0 for all players: win rate, ")
+    assert "win rate" not in [row[0] for row in silent.rows] and silent.notes[1].startswith(
+        "0 for all players: win rate, "
+    )
     only = tables.comparison_table(rows, only_differing=True)
     assert len(only.rows) < len(rows) and all(row[7] == "*" for row in only.rows)
 
