@@ -174,7 +174,8 @@ def test_chance_that_is_not_the_seeds_is_told(play):
     [
         ("gymnasium:unfit_environments:Rudder-v0", "[]", "are not a numbered list"),
         ("gymnasium:NoSuchLake-v1", "[]", "cannot make"),
-        ("gymnasium:FrozenLake-v1", '["--grid", "x"]', "invalid int"),
+        ("gymnasium:FrozenLake-v1", '["--grid", "x"]', "'x' is not a whole number of at least 1"),
+        ("gymnasium:FrozenLake-v1", '["--grid", "-2"]', "'-2' is not a whole number of at least 1"),
         ("gymnasium:unfit_environments:Dice-v0", '["--grid", "4"]', "one number"),
         ("gymnasium:", "[]", "no environment is named"),
     ],
@@ -294,3 +295,10 @@ def test_a_mask_of_another_length_is_refused(tmp_path, monkeypatch):
     bare.turns = 0
     with pytest.raises(ConnectError, match="action_mask"):
         wheel.play(Told())
+
+
+def test_the_help_says_how_an_environment_is_named(capsys):
+    with pytest.raises(SystemExit):
+        run(capsys, "connect", "--help")
+    told = capsys.readouterr().out
+    assert '"gymnasium:MODULE:ID"' in told and '"--grid", "COLUMNS"' in told
