@@ -80,6 +80,13 @@ def commands(page: Path) -> list[str]:
     return re.findall(r"^(?: *|.*/)persona-evo (.+)$", "\n".join(blocks), flags=re.MULTILINE)
 
 
+def test_the_site_shows_pages_as_the_repository_does() -> None:
+    for page in {*SHOWN, *(ROOT / "unity_support").rglob("*.md")}:
+        text = page.read_text(encoding="utf-8")
+        assert not re.search(r"(?m)^ {1,3}```", text), f"{page}: 4 spaces, or a block interrupts its numbered list"
+        assert not re.search(r"(?m)^#+ .*[^#\s]#$", text), f"{page}: the # at the end of a heading is lost"
+
+
 STUDIES = "reproduce"
 SLOW = (STUDIES, "evolve --game tests/examples/museum.py")
 """Commands that take long. The tests of each study run it with smaller numbers; others evolve in a Python class."""

@@ -166,7 +166,7 @@ def test_the_guides_game_toml_and_its_metrics_do_for_the_personas(tmp_path: Path
         shutil.copy(PERSONAS / name, beside)
     found = description_file.read(file)
     reported = set(re.findall(r'(?m)^\+.*(?:ReportMetric|Count)\("(\w+)"', changes()))
-    table = "".join(re.findall(r"(?m)^   \| (`.*?) \|", GUIDE.read_text(encoding="utf-8")))
+    table = "".join(re.findall(r"(?m)^ +\| (`.*?) \|", GUIDE.read_text(encoding="utf-8")))
     assert reported == set(re.findall(r"`(\w+)`", table)) - {"days"}
     for formula in found.outcome:
         assert parse(formula, sorted(reported)).symbols
