@@ -50,7 +50,7 @@ from persona_evo.connect.game_frames import (
 )
 from persona_evo.connect.kept_states import KeptState, KeptStates
 from persona_evo.connect.pictures import GamePicture, encode_picture
-from persona_evo.errors import ConnectError, InputError, ProtocolError
+from persona_evo.errors import ConnectError, InputError, PersonaEvoError, ProtocolError, in_one_line
 from persona_evo.seeds import SplitMix64, check_weights
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Client:
                 except (Exception, SystemExit) as e:
                     if not self.is_driver_present:
                         raise
-                    self.fail(f"{type(e).__name__}: {e}")
+                    self.fail(in_one_line(e) if isinstance(e, PersonaEvoError) else f"{type(e).__name__}: {e}")
                 if not self.is_driver_present:
                     return
 

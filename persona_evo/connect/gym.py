@@ -37,7 +37,7 @@ from persona_evo.connect.client import Client
 from persona_evo.connect.driver_connection import settings_in
 from persona_evo.connect.gym_states import KnownStates
 from persona_evo.connect.protocol import MetricInfo
-from persona_evo.errors import ConnectError, PersonaEvoError
+from persona_evo.errors import ConnectError, PersonaEvoError, printable
 from persona_evo.words import counted
 
 MOST_NUMBERS = 32
@@ -57,6 +57,7 @@ OWN = (
     MetricInfo("1 where it was truncated", "CUT", 0, 1),
 )
 _FINITE = 1e308
+_RETURNED = {"reset": "observation, info (a dict)", "step": "observation, reward, terminated, truncated, info (a dict)"}
 
 
 class _Moment(NamedTuple):
@@ -173,14 +174,17 @@ class Environment:
 
     def _first(self, seed: int) -> _Moment:
         """Begin an episode."""
-        seen, info = self.states.environment.reset(seed=seed)
+        seen, info = _returned("reset", self.states.environment.reset(seed=seed))
         return self._moment((0.0, 0.0, 0, False, False), seen, info, hashlib.blake2b(digest_size=8))
 
     def _next(self, moment: _Moment, action: int) -> _Moment:
         """Make a step."""
         total, _, steps, _, _ = moment.values[: len(OWN)]
-        seen, given, done, cut, info = self.states.environment.step(self.first + action)
-        reward = float(given)
+        seen, given, done, cut, info = _returned("step", self.states.environment.step(self.first + action))
+        try:
+            reward = float(given)
+        except (TypeError, ValueError) as e:
+            raise ConnectError("the reward of a step is not a number", found=repr(given)[:200]) from e
         return self._moment((total + reward, reward, int(steps) + 1, done, cut), seen, info, moment.whole.copy())
 
     def _moment(
@@ -212,13 +216,22 @@ class Environment:
 
     def _allowed(self, info: Mapping[str, Any]) -> Sequence[int]:
         """Return the actions that may be chosen; none if the mask allows none."""
+        import numpy as np
+
         mask = info.get("action_mask") if self.masked else None
         if mask is None:
             return range(self.actions)
-        if len(mask) != self.actions:
-            expected = f"{counted(self.actions, 'entry', 'entries')}, one for each action"
-            raise ConnectError(f"the action_mask of {self.name} does not fit", found=str(len(mask)), expected=expected)
-        return [a for a in range(self.actions) if mask[a]]
+        try:
+            flags = np.asarray(mask)
+            fits = flags.shape == (self.actions,) and flags.dtype.kind in "biuf" and bool(np.isfinite(flags).all())
+        except ValueError:
+            fits = False
+        if not fits:
+            expected = f"{counted(self.actions, 'number')}, one for each action"
+            raise ConnectError(
+                f"the action_mask of {self.name} does not fit", found=repr(mask)[:200], expected=expected
+            )
+        return [int(a) for a in np.flatnonzero(flags)]
 
     def _read(self, seen: Any) -> list[Any]:
         """Return the numbers of an observation.
@@ -270,6 +283,20 @@ def _make(name: str, arguments: Mapping[str, Any]) -> Any:
         raise ConnectError(f"gymnasium cannot make {name}: {type(e).__name__}: {e}", found=given or None) from e
 
 
+def _returned(method: str, found: Any) -> Any:
+    """Return what `reset` or `step` returned.
+
+    Raises:
+        ConnectError: it is not what Gymnasium demands.
+    """
+    expected = _RETURNED[method]
+    if isinstance(found, tuple) and len(found) == len(expected.split(",")) and isinstance(found[-1], Mapping):
+        return found
+    raise ConnectError(
+        f"{method} does not return what Gymnasium demands", found=repr(found)[:200], expected=f"a tuple: {expected}"
+    )
+
+
 def _parts(space: Any, where: str) -> Iterator[tuple[str, float, float]]:
     """Yield for each number of a space its position, its lowest and its highest value."""
     import numpy as np
@@ -285,7 +312,7 @@ def _parts(space: Any, where: str) -> Iterator[tuple[str, float, float]]:
             yield f"{where}[{i}]", float(lows[i]), float(highs[i])
     elif kind in ("Tuple", "Dict"):
         for key, part in space.spaces.items() if kind == "Dict" else enumerate(space.spaces):
-            yield from _parts(part, f"{where} {key}")
+            yield from _parts(part, f"{where} {' '.join(printable(str(key)).split())}")
 
 
 def _numbers(space: Any, seen: Any) -> Iterator[Any]:
