@@ -4,6 +4,10 @@ A TOML file describes a connected game, and commands such as evolve, playtest an
 `search` searches for the best playthrough of a level, for a persona or for the game's own score, and can keep it with
 the search tree; `replay` shows it in the game. `persona-evo doctor --game FILE.toml` checks whether a game is suitable.
 
+An environment of Gymnasium needs no program: game = "gymnasium:ID", or "gymnasium:MODULE:ID" if importing MODULE
+registers it. With arguments = ["--grid", "COLUMNS"] its observation is a cell of a grid;
+`python -m persona_evo.connect.gym --help` shows all arguments.
+
 The exit code of a search is 1 if the game failed in a rollout (a crash, an exception or a timeout) and failed again
 when the rollout was repeated, or if the best playthrough ended differently when it was replayed. Results are kept in
 either case. A rollout that succeeds when it is repeated is reported, but does not change the exit code.

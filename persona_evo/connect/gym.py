@@ -26,6 +26,7 @@ its own manual.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
@@ -173,8 +174,18 @@ class Environment:
             moments.append(self._next(moment, action))
 
     def _first(self, seed: int) -> _Moment:
-        """Begin an episode."""
-        seen, info = _returned("reset", self.states.environment.reset(seed=seed))
+        """Begin an episode; if the last one could not begin, the environment is made again."""
+        if self.states.spoilt:
+            with contextlib.suppress(Exception):
+                self.environment.close()
+            self.environment = _make(self.name, self._arguments(json.loads(self._made_with)))
+            self.states.environment, self.states.spoilt = self.environment, False
+        try:
+            begun = self.states.environment.reset(seed=seed)
+        except Exception:
+            self.states.spoilt = True
+            raise
+        seen, info = _returned("reset", begun)
         return self._moment((0.0, 0.0, 0, False, False), seen, info, hashlib.blake2b(digest_size=8))
 
     def _next(self, moment: _Moment, action: int) -> _Moment:
@@ -353,6 +364,12 @@ def _bound(value: float) -> float | None:
     return value if abs(value) <= _FINITE else None
 
 
+def _above_0(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run an environment as a connected game."""
     parser = argparse.ArgumentParser(prog="gymnasium", description="A Gymnasium environment as a connected game.")
@@ -360,12 +377,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--map", default="", help="argument of the environment that is given a level's map")
     parser.add_argument(
         "--most",
-        type=int,
+        type=_above_0,
         default=0,
         help=f"most steps of an episode (default: the environment's own limit, or {MOST_STEPS})",
     )
     parser.add_argument(
-        "--grid", type=int, default=0, help="number of columns of the grid, if the observation is the number of a cell"
+        "--grid",
+        type=_above_0,
+        default=0,
+        help="number of columns of the grid, if the observation is the number of a cell",
     )
     parser.add_argument("--no-mask", action="store_true", help="allow all actions, whatever action_mask says")
     given = parser.parse_args(arguments)

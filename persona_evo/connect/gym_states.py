@@ -23,6 +23,8 @@ MOST = 256
 """The largest number of states that are kept; the least recently used one is dropped first."""
 DEPTHS, STEPS, TRIALS = (0, 2, 5), 8, 16
 """The test of a method: steps before each saved state, steps that are compared after it, and number of trials."""
+TEST_SECONDS = 10.0
+"""The time that the tests of all methods may take together; a game has to connect within a minute."""
 GAIN = 2.0
 """A state is kept only if repeating its steps takes at least this many times as long as restoring it."""
 
@@ -43,20 +45,24 @@ class KnownStates(Generic[P]):
 
     Attributes:
         way: how states are saved: "clone_state", "get_state", "deepcopy", or "" if they are not.
+        spoilt: whether an exception may have damaged the environment, which then has to be made again.
         environment: the environment to continue with; restoring a deep copy replaces it.
     """
 
     def __init__(self, environment: Any, first: int, allowed: Callable[[Mapping[str, Any]], Sequence[int]]) -> None:
-        self.environment, self.way = environment, ""
+        self.environment, self.way, self.spoilt = environment, "", False
         self._first, self._allowed = first, allowed
         self._kept: OrderedDict[Begin, tuple[Any, P]] = OrderedDict()
         self._reset = self._step = self._copy = math.inf
+        self._until = time.monotonic() + TEST_SECONDS
         for name, take, put in self._ways():
-            with contextlib.suppress(Exception):  # an environment that lacks this method may raise anything
+            try:
                 if self._goes_on(take, put):
                     self.way, self._take, self._put = name, take, put
                     self._copy = min(self._seconds(take, put) for _ in range(3))
                     break
+            except Exception:  # it may raise anything
+                self.spoilt = True
         self.environment = environment
 
     def begin(self, seed: int, decisions: Sequence[int]) -> P | None:
@@ -128,19 +134,26 @@ class KnownStates(Generic[P]):
     def _goes_on(self, take: Take, put: Put) -> bool:
         """Return whether episodes continue from restored states as they did before; also measure resets and steps.
 
-        Other steps are made before each state is restored, because only then does it show if a method restores too
-        little.
+        A method fails if no state can be taken, or if the time is up. Other steps are made before each state is
+        restored, because only then does it show if a method restores too little.
         """
         points: list[tuple[Any, Mapping[str, Any], list[str]]] = []
         for steps in DEPTHS:
+            if time.monotonic() > self._until:
+                return False
             began = time.perf_counter()
             _, info = self.environment.reset(seed=1)
             self._reset = min(self._reset, time.perf_counter() - began)
             _, info = self._steps(info, steps)
-            kept = take()
+            try:
+                kept = take()
+            except Exception:  # an environment that lacks this method may raise anything
+                return False
             points.append((kept, info, self._steps(info, STEPS)[0]))
         rng = Random(0)
         for _ in range(TRIALS):
+            if time.monotonic() > self._until:
+                return False
             kept, info, _ = rng.choice(points)
             put(kept)
             self._steps(info, rng.randint(1, STEPS), rng)

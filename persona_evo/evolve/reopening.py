@@ -183,6 +183,10 @@ def _wrong(
     for name in ("evaluations", "playthroughs"):
         if not 0 <= getattr(state, name) <= MOST_COUNTED:
             return f"state.{name}", str(getattr(state, name))[:40], f"a number from 0 to {MOST_COUNTED}"
+    keys = [str(key) for key, _, _ in checkpoint.state["memory"]]
+    if len(keys) != len(state.memory):
+        twice = next(key for key in keys if keys.count(key) > 1)
+        return "state.memory", f"{twice[:100]} twice", "different formulas"
     if not state.hall:
         return "state.hall", "an empty hall of fame", "at least one formula"
     if len(state.islands) != settings.islands:

@@ -37,6 +37,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,10 @@ from persona_evo.experiments.design import (
 )
 from persona_evo.experiments.run import SearchSpec
 from persona_evo.experiments.subject import level_names
+from persona_evo.formula import parse
 from persona_evo.games import registry, textfile
 from persona_evo.games.toml_table import TomlTable
+from persona_evo.personas import load as load_persona
 from persona_evo.search.tree_policy import UCB1_CONSTANT
 
 TOP = ("title", "game", "replicates", "seed", *KEYS, "settings", "variants", "players")
@@ -144,12 +147,16 @@ class ExperimentReader:
         """Return the experiment, named `name`."""
         self.table.allow(TOP)
         variants, players = self._named("variants"), self._named("players")
+        tables = [self.table, *(table for named in (variants, players) for own in named.values() for table in own)]
+        for table in tables:
+            self._check_search(table)
         cells = [
             self._cell(variant, player, [*variants.get(variant, ()), *players.get(player, ())])
             for variant in variants or ("",)
             for player in players or ("",)
         ]
         self._check(cells, "variants")
+        self._check_unused(tables, cells)
         cells = [self._with_levels(cell) for cell in self._with_variants_of_the_game(cells)]
         self._check(cells, "level")
         same = identical(cells)
@@ -178,6 +185,35 @@ class ExperimentReader:
             check(cells)
         except SettingsError as e:
             raise e.moved(self.table.places.value(*self.table.path, key)) from e
+
+    @staticmethod
+    def _check_search(table: TomlTable) -> None:
+        """Check the settings of the search in a table, even if all combinations override them."""
+        for key in SEARCH_KEYS:
+            if key in table.values:
+                try:
+                    SearchSpec(**{key: table.values[key]})
+                except InputError as e:
+                    raise e.moved(table.places.value(*table.path, key)) from e
+
+    def _check_unused(self, tables: list[TomlTable], cells: list[Cell]) -> None:
+        """Check the levels and goals that all combinations override; `job.configuration` checks the others."""
+        address = self._game()
+        game = None if is_connected(address) else registry.get(address)
+        symbols = None if game is None else game.symbols
+        checks: dict[str, Callable[[str], object]] = {
+            "level": lambda name: level_names(address, name),
+            "score": lambda formula: parse(formula, symbols),
+            "persona": lambda name: None if game is None else load_persona(name, game),
+        }
+        for table in tables:
+            for key, refuse in checks.items():
+                text = table.text(key, "")
+                if text and all(getattr(cell, key) != text for cell in cells):
+                    try:
+                        refuse(text)
+                    except InputError as e:
+                        raise e.moved(table.places.value(*table.path, key)) from e
 
     def _game(self) -> str:
         game = self.table.text("game")
@@ -254,17 +290,10 @@ class ExperimentReader:
         words = {key: where.get(key, self.table).text(key, "") for key in ("level", "score", "persona")}
         if words["score"] and words["persona"]:
             raise where["persona"].wrong("a score and a persona", "persona", expected="one of them")
-        search = SearchSpec()
+        search = {key: where[key].values[key] for key in SEARCH_KEYS if key in where}
         if words["persona"] or is_connected(self._game()):
-            search = dataclasses.replace(search, uct_constant=UCB1_CONSTANT)
-        for key in SEARCH_KEYS:
-            if key in where:
-                table = where[key]
-                try:
-                    search = dataclasses.replace(search, **{key: table.values[key]})
-                except InputError as e:
-                    raise e.moved(table.places.value(*table.path, key)) from e
-        return Cell(variant, player, words["level"], words["score"], words["persona"], own, search)
+            search = {"uct_constant": UCB1_CONSTANT, **search}
+        return Cell(variant, player, words["level"], words["score"], words["persona"], own, SearchSpec(**search))
 
     def _setting(self, table: TomlTable, name: str) -> Any:
         value = table.values[name]

@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from persona_evo.errors import InputError, Place, RunError, nearest
+from persona_evo.errors import InputError, Place, RunError, json_fault, nearest
 from persona_evo.jobs import schema
 from persona_evo.jobs.lock import holder
 from persona_evo.store import progress
@@ -183,8 +183,10 @@ def read(folder: Path) -> RunEntry | None:
         return _unreadable(kind.name, folder, str(e).partition("\n")[0])
     except OSError as e:
         return _unreadable(kind.name, folder, f"{e.filename or folder}: {e.strerror or e}")
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as e:
+    except (KeyError, TypeError, ValueError, AttributeError) as e:
         return _unreadable(kind.name, folder, f"{kind.config} is damaged: {type(e).__name__}: {e}"[:200])
+    except RecursionError as e:
+        return _unreadable(kind.name, folder, f"{kind.config} is damaged: {json_fault(e)}")
 
 
 def _read(kind: FolderKind, folder: Path) -> RunEntry:

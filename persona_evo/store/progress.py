@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from persona_evo.errors import RunError
+from persona_evo.errors import Place, RunError, json_fault
 from persona_evo.jobs import schema
 from persona_evo.jobs.files import opened
 from persona_evo.jobs.lock import LOCK
@@ -238,7 +238,7 @@ def _tail(path: Path, number: int) -> list[dict[str, Any]]:
     """Return the last complete lines of a journal as objects, oldest first; an incomplete last line is skipped.
 
     Raises:
-        ValueError: a line is not a JSON object.
+        RunError: a line is not a JSON object.
     """
     try:
         with opened(path, RunError) as f:
@@ -251,7 +251,10 @@ def _tail(path: Path, number: int) -> list[dict[str, Any]]:
     except FileNotFoundError:
         return []
     lines = text[: text.rfind(b"\n") + 1].splitlines()
-    rows = [json.loads(line) for line in lines[-number:] if line.strip()]
+    try:
+        rows = [json.loads(line) for line in lines[-number:] if line.strip()]
+    except (ValueError, RecursionError) as e:
+        raise RunError(f"a line is damaged: {json_fault(e)}", place=Place(str(path))) from e
     if not all(isinstance(row, dict) for row in rows):
-        raise ValueError(f"a line of {path.name} is not an object")
+        raise RunError("a line is not an object", place=Place(str(path)))
     return rows

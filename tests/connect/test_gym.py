@@ -175,7 +175,8 @@ def test_chance_that_is_not_the_seeds_is_told(play):
     [
         ("gymnasium:unfit_environments:Rudder-v0", "[]", "are not a numbered list"),
         ("gymnasium:NoSuchLake-v1", "[]", "cannot make"),
-        ("gymnasium:FrozenLake-v1", '["--grid", "x"]', "invalid int"),
+        ("gymnasium:FrozenLake-v1", '["--grid", "x"]', "'x' is not a whole number of at least 1"),
+        ("gymnasium:FrozenLake-v1", '["--grid", "-2"]', "'-2' is not a whole number of at least 1"),
         ("gymnasium:unfit_environments:Dice-v0", '["--grid", "4"]', "one number"),
         ("gymnasium:", "[]", "no environment is named"),
     ],
@@ -326,3 +327,10 @@ def test_an_environment_that_returns_something_else_is_told_in_words(tmp_path, m
 def test_names_of_parts_fit_on_one_line():
     space = gymnasium.spaces.Dict({"a\nb\x1b": gymnasium.spaces.Discrete(3)})
     assert [where for where, _, _ in gym._parts(space, "")] == [" a b\\x1b"]
+
+
+def test_the_help_says_how_an_environment_is_named(capsys):
+    with pytest.raises(SystemExit):
+        run(capsys, "connect", "--help")
+    told = capsys.readouterr().out
+    assert '"gymnasium:MODULE:ID"' in told and '"--grid", "COLUMNS"' in told

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from persona_evo.connect import gym_states
 from persona_evo.connect.gym import Environment
 
 gymnasium = pytest.importorskip("gymnasium", reason='gymnasium is not installed: pip install "persona-evo[gym]"')
@@ -71,7 +72,16 @@ class FirstStep(Saved):
         return seen, reward, *rest
 
 
-KINDS = (Slow, Saved, Forgetful, FirstStep)
+class Foreign(gymnasium.Env):  # type: ignore[misc,name-defined]
+    """An environment whose observations are not in its space, which Gymnasium says at the first reset only."""
+
+    action_space, observation_space = spaces.Discrete(3), spaces.Dict({"a": spaces.Discrete(3)})
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[dict[str, int], dict[str, Any]]:
+        return {"a": 1, "b": 1}, {}
+
+
+KINDS = (Slow, Saved, Forgetful, FirstStep, Foreign)
 
 
 @pytest.fixture(autouse=True)
@@ -148,3 +158,19 @@ def test_a_state_that_leaves_something_out_is_not_used(name: str) -> None:
     game = Environment(name, {"variant": "", "map": ""})
     assert game.states.way == ""
     assert len(played(game, 3)) == 3
+
+
+@pytest.mark.parametrize("name", ["TestSlow-v0", "TestSaved-v0"])
+def test_the_test_of_a_slow_environment_ends_in_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gym_states, "TEST_SECONDS", 0.02)
+    before = Slow.made
+    game = Environment(name, {"variant": "", "map": ""})
+    assert game.states.way == "" and 1 <= Slow.made - before < 40
+    assert len(played(game, 3)) == 3
+
+
+def test_each_game_tells_what_the_environment_raises_first() -> None:
+    game = Environment("TestForeign-v0", {"variant": "", "map": ""})
+    for _ in range(2):
+        with pytest.raises(AssertionError, match="observation keys is not same"):
+            played(game, 1)

@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from persona_evo.errors import PolicyError
@@ -102,6 +103,16 @@ def test_a_part_without_levels_is_played_and_remembered_as_nothing() -> None:
         (known,) = fitness([Request("MS", ((1,), (2,)), (0, 1))])
         assert fitness([Request("MS", ()), Request("-MS", ())]) == [[], []]
     assert fitness.finished == {"MS": (known, 1)}
+
+
+def test_until_the_first_generation_ends_the_evaluations_of_a_formula_are_averaged_level_by_level() -> None:
+    with Workers(1) as workers:
+        fitness = Fitness(spec(iterations=20), workers)
+        fitness.stop = time.monotonic() + 600
+        played = [[s.utility for s in fitness.scores([Request("MS", ((seed,), (seed,)))])[0]] for seed in (1, 2, 3)]
+    assert len({tuple(utilities) for utilities in played}) == 3
+    utilities, evaluations = fitness.finished["MS"]
+    assert utilities == pytest.approx(np.mean(played, axis=0)) and evaluations == 3
 
 
 def test_rounds_are_the_same_played_at_once_or_in_waves_and_none_is_half() -> None:

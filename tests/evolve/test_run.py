@@ -143,6 +143,7 @@ def test_a_checkpoint_with_a_broken_state_is_told(tmp_path: Path) -> None:
         (("hall", 0, 2), [1.7e308] * LEVELS),
         (("memory",), [["k", [-1.7e308] * LEVELS, 1]]),
         (("memory",), [["k", [], 1]]),
+        (("memory",), [["k", [1.0] * LEVELS, 1], ["j", [1.0] * LEVELS, 1], ["k", [2.0] * LEVELS, 1]]),
     ],
 )
 def test_each_value_of_a_state_has_to_fit_the_run(tmp_path: Path, path: tuple[Any, ...], value: Any) -> None:

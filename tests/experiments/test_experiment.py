@@ -312,6 +312,36 @@ def test_mistakes_in_a_file_have_a_place(tmp_path: Path, old: str, new: str, pla
     assert str(told.value.place) == f"{file}:{place}"
 
 
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("key", "wrong", "right", "words"),
+    [
+        ("level", '"small99"', '"small01"', "no such level"),
+        ("level", "3", '"small01"', "not text"),
+        ("score", '"PTS + 1"', '"PT"', "unknown symbol"),
+        ("persona", '"nobody"', '"scorer"', "no such persona"),
+        ("rollouts", '"many"', "9", "'many'"),
+        ("uct_constant", "-1", "9", "-1"),
+        ("terminal", "'cut'", "'cut_off'", "cut_off"),
+        ("save_best_path", "1", "true", "true or false"),
+    ],
+)
+@pytest.mark.parametrize("above", ["", "[variants.a]\n"])
+def test_values_that_all_players_override_are_checked(
+    tmp_path: Path, above: str, key: str, wrong: str, right: str, words: str
+) -> None:
+    game, players = (
+        'game = "its_alive"\n',
+        f"[players.x]\n{key} = {right}\n[players.y]\n{key} = {right}\nplayer = 'lazy'\n",
+    )
+    file = written(tmp_path, f"{game}{above}{key} = {wrong}\n{players}")
+    with pytest.raises(InputError) as told:
+        reading.read(file)
+    assert words in str(told.value)
+    assert str(told.value.place) == f"{file}:{2 + bool(above)}:{len(key) + 4}"
+    assert len(reading.read(written(tmp_path, f"{game}{above}{key} = {right}\n{players}")).cells) == 2
+
+
 # the folder
 
 

@@ -201,3 +201,27 @@ def test_who_is_at_work_is_known_and_the_lock_stays_free(tmp_path: Path) -> None
     assert holder(tmp_path) is None
     with Lock(tmp_path):
         pass
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (journal.CONFIG, json_text.dump(PLAYTEST).replace('"g"', "[" * 100_000), "the JSON is nested too deeply"),
+        (journal.TRACES, '{"player": ' + "[" * 100_000 + "\n", "a line is damaged: it is nested too deeply"),
+        (journal.TRACES, "[]\n", "a line is not an object"),
+    ],
+)
+def test_a_damaged_file_is_named_in_words(tmp_path: Path, name: str, text: str, said: str) -> None:
+    run_in(tmp_path / "one")
+    (tmp_path / "one" / name).write_text(text)
+    entry = folders.read(tmp_path / "one")
+    assert entry is not None and entry.state == "unreadable" and entry.problem == f"{tmp_path / 'one' / name}: {said}"
+
+
+def test_json_nested_up_to_the_limit_is_refused_in_words(tmp_path: Path) -> None:
+    run_in(tmp_path / "one")
+    for depth in range(900, 1000):
+        text = json_text.dump(PLAYTEST).replace('"g"', "[" * depth + "]" * depth)
+        (tmp_path / "one" / journal.CONFIG).write_text(text)
+        entry = folders.read(tmp_path / "one")
+        assert entry is not None and entry.state == "unreadable" and "Recursion" not in entry.problem
