@@ -7,11 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from persona_evo.connect import doctor, gym
+from persona_evo.connect import doctor, gym_spaces
 from persona_evo.connect.client import Client
 from persona_evo.connect.description_file import read
 from persona_evo.connect.game import of
-from persona_evo.connect.gym import MOST_NUMBERS, Environment
+from persona_evo.connect.gym import Environment
+from persona_evo.connect.gym_spaces import MOST_NUMBERS
 from persona_evo.connect.session import Session
 from persona_evo.errors import ConnectError
 from persona_evo.games import mapsets
@@ -326,7 +327,7 @@ def test_an_environment_that_returns_something_else_is_told_in_words(tmp_path, m
 
 def test_names_of_parts_fit_on_one_line():
     space = gymnasium.spaces.Dict({"a\nb\x1b": gymnasium.spaces.Discrete(3)})
-    assert [where for where, _, _ in gym._parts(space, "")] == [" a b\\x1b"]
+    assert [where for where, _, _ in gym_spaces.parts(space, "")] == [" a b\\x1b"]
 
 
 def test_the_help_says_how_an_environment_is_named(capsys):
