@@ -69,6 +69,12 @@ def sentence(text: str) -> str:
     return f"{capital(text)}{'' if text.endswith(('.', '?', '!')) else '.'}"
 
 
+def aligned(pairs: Mapping[str, str], start: str = "  ") -> list[str]:
+    """Write terms and their meanings one below the other, with the meanings in a column."""
+    width = max(map(len, pairs), default=0)
+    return [f"{start}{term:<{width}}  {meaning}" for term, meaning in pairs.items()]
+
+
 def duration(seconds: float) -> str:
     """Write a time as people say it: 40 s, 12 min, 3 h 20 min."""
     if seconds < 90:

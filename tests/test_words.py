@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from persona_evo.words import counted, figure, plural
+from persona_evo.words import aligned, counted, figure, plural
 
 pytestmark = pytest.mark.quick
 
@@ -17,6 +17,11 @@ def test_numbers_of_things(n: int, said: str) -> None:
 def test_plurals_that_are_no_mere_s() -> None:
     assert [counted(n, "search", "searches") for n in (1, 3)] == ["1 search", "3 searches"]
     assert f"1/1 {plural(1, 'game')}, 1/8 {plural(8, 'game')}" == "1/1 game, 1/8 games"
+
+
+def test_meanings_stand_in_a_column() -> None:
+    assert aligned({"HP": "hit points", "ESCAPED": "1 if out"}) == ["  HP       hit points", "  ESCAPED  1 if out"]
+    assert aligned({}) == []
 
 
 @pytest.mark.parametrize(

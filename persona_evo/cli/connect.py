@@ -187,7 +187,7 @@ def _search(args: argparse.Namespace, kept: list[str]) -> int:
         persona = api.load_persona(args.persona, game)
         policy = api.tree_policy(args.policy, persona, game)
         seed, budget = _seed(args), budget_of(None, args.iterations, args.seconds)
-        note(f"{persona.name} in {level.name} by {policy.text}, seed {seed}")
+        note(f"searching {level.name} for the {persona.name} by {policy.text}, seed {seed}")
         seeds = persona.seeds if args.seeds is None else args.seeds
         rules = search_of({"preset": "single", "terminal": args.terminal, "seeds": seeds})
         planner = planner_of(game, level, policy, rules, budget)

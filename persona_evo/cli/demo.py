@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from persona_evo.cli import evolution_output, option_values, options, playtest
 from persona_evo.cli.parser import Commands, filled, whole
 from persona_evo.cli.say import StatusLine, note, say
-from persona_evo.words import counted
+from persona_evo.words import aligned, counted
 
 if TYPE_CHECKING:
     from persona_evo.evolve.outcome import Outcome
@@ -86,8 +86,8 @@ def run(args: argparse.Namespace) -> int:
 
     policy = load_policy(outcome.policy, game.name)
     say(f"the formula that was found (utility {policy.mean:.3f} on fresh seeds):\n\n  {policy.best}\n")
-    for symbol, meaning in policy.metrics.items():
-        say(f"  {symbol:<5} {meaning}")
+    for line in aligned(policy.metrics):
+        say(line)
     note(f"\n2. playtesting {UNSEEN}, which the evolution has not seen, {counted(args.trials, 'trial')} each")
     return _playtest(args, game, policy, outcome.policy, out / f"playtest-{outcome.folder.name}")
 

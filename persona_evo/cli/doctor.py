@@ -144,6 +144,9 @@ def _examine(args: argparse.Namespace) -> int:
         levels = session.named([level])
         found = examine(session, levels[0], rollouts=args.rollouts, decode=strip_picture, progress=line.show)
         failures = session.findings()
+        if failures:
+            shrink = program("connect", "shrink", args.game, session.findings_file)
+            failures.append(f"  {shrink} finds the choices that matter")
     finally:
         StatusLine.done_with_line()
         session.close()

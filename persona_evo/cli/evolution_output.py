@@ -11,7 +11,7 @@ from persona_evo.cli import policy as policy_command
 from persona_evo.cli.playtest_options import SKILLS
 from persona_evo.cli.say import StatusLine, duration, note, say
 from persona_evo.jobs.windows import command_line
-from persona_evo.words import counted, enumerated, percent
+from persona_evo.words import aligned, counted, enumerated, percent
 
 if TYPE_CHECKING:
     from persona_evo.evolve.driving import GenerationProgress
@@ -146,8 +146,8 @@ def _tell_policy(policy: Policy, outcome: Outcome) -> None:
         bred = "none that it bred did better" if outcome.generations else "nothing was bred"
         say(f"            {what} that the evolution started from: {bred}")
     policy_command.tell_words(policy.words)
-    for symbol, meaning in policy.metrics.items():
-        say(f"  {symbol:<7} {meaning}")
+    for line in aligned(policy.metrics):
+        say(line)
     trials = policy.run.get("trials")
     levels = "level of the validation set" if "validation" in policy.run else "level"
     seeds = f"{counted(trials, 'trial')} per {levels} on new seeds" if trials else "as the evolution measured it"

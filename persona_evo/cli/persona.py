@@ -11,6 +11,7 @@ from persona_evo.cli.parser import Commands, filled
 from persona_evo.cli.say import note, say
 from persona_evo.cli.template_file import write_template
 from persona_evo.errors import PersonaError
+from persona_evo.words import aligned
 
 if TYPE_CHECKING:
     from persona_evo.formula import Formula
@@ -89,12 +90,10 @@ def run_check(args: argparse.Namespace) -> int:
         say(f"list {number:<4} {one.text}")
     say(f"priority  {persona.priority} ({_metric(game, persona.priority)})\n")
     reads = persona.utility.symbols.union(*(one.score.symbols for one in persona.lists))
-    for symbol in game.symbols:
-        if symbol in reads:
-            say(f"  {symbol:<5} {_metric(game, symbol)}")
-    for symbol, meaning in LIST_VARIABLES.items():
-        if symbol in reads and symbol not in game.symbols:
-            say(f"  {symbol:<7} {meaning}")
+    meanings = LIST_VARIABLES | {symbol: _metric(game, symbol) for symbol in game.symbols}
+    ordered = [*game.symbols, *(symbol for symbol in LIST_VARIABLES if symbol not in game.symbols)]
+    for line in aligned({symbol: meanings[symbol] for symbol in ordered if symbol in reads}):
+        say(line)
     if persona.lists and not game.planned:
         note(f"the open lists have no effect: {game.title} is not planned as a whole in this program")
     levels = _levels(args, game)
@@ -160,7 +159,10 @@ def run_list(args: argparse.Namespace) -> int:
 
 
 def _metric(game: Game, symbol: str) -> str:
-    return next((f"{m.name}: {m.meaning}" for m in game.metrics if m.symbol == symbol), symbol)
+    metric = next((m for m in game.metrics if m.symbol == symbol), None)
+    if metric is None:
+        return symbol
+    return metric.name if metric.name == metric.meaning else f"{metric.name}: {metric.meaning}"
 
 
 def _table(title: str, rows: Sequence[SampleRow]) -> str:

@@ -229,7 +229,11 @@ def finish(args: argparse.Namespace, results: Results, workers: Workers) -> Anal
     from persona_evo.report.text import summary_text
 
     look = StatusLine()
-    results.look(lambda done, total: look.show(f"level analysis: {done}/{total}", last=done == total), workers)
+
+    def tell(done: int, total: int) -> None:
+        look.show(f"level analysis: {done}/{total}", last=done == total)
+
+    results.look(None if results.game.outside is not None else tell, workers)
     line = StatusLine()
     line.show(f"analysing {counted(len(results.records), 'playthrough')}")
     analysis = results.analysis

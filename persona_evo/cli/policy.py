@@ -111,8 +111,9 @@ def run_show(args: argparse.Namespace) -> int:
     tell_words(described.words)
     if described.meanings:
         say("\nwhat its symbols mean")
+        width = max(map(len, described.meanings))
         for symbol, meaning in described.meanings.items():
-            _tell(f"  {symbol:<7} ", meaning)
+            _tell(f"  {symbol:<{width}}  ", meaning)
     if policy.fitness:
         where = "of its validation set" if "validation" in policy.run else "it was trained on"
         say(f"\nmean utility in the levels {where}, on fresh seeds")

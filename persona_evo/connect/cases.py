@@ -23,6 +23,10 @@ UNPLAYABLE = "cannot be played, since the game has changed or is another one"
 TRIES = 300
 """The largest number of rollouts that shrinking plays."""
 
+VAIN, VAIN_RESTARTING = 100, 20
+"""The number of attempts by chance in a row that find nothing shorter, after which shrinking ends; the second one where
+the failure ends the process, as each attempt may then start the game again."""
+
 _ANY = 10_000
 """The number of restarts allowed. It is high because a case is meant to make the game fail."""
 
@@ -61,7 +65,11 @@ class CasePlayer:
     def shrink(
         self, case: FailingRollout, tries: int = TRIES, tell: Callable[[str], None] = lambda text: None
     ) -> FailingRollout:
-        """Find a short sequence of small choices that makes the game fail in the same way (delta debugging).
+        """Find a short sequence of small choices that makes the game fail in the same way.
+
+        First parts and single choices are left out (delta debugging). Where the same choice means something else in
+        another state, as on a map, hardly any can be left out alone. So attempts by chance follow: a part of any
+        length is left out, or two choices at once, or chance goes on after the beginning.
 
         Args:
             case: the failing rollout.
@@ -82,31 +90,46 @@ class CasePlayer:
                 "  hint: shrinking needs mode 3 of the protocol (DECIDE), and weights where the rollout used them"
             )
 
-        def fails(choices: Sequence[int]) -> FailingRollout | None:
-            if self.played >= tries:
-                return None
-            found = self._choose(case, choices, None)
-            tell(f"{counted(self.played, 'rollout')}, {counted(len(best.prefix), 'choice')} left")
-            return found if found is not None and failure_key(found) == wanted else None
-
         best = known
-        size = max(1, len(best.prefix) // 2)
-        while size:
-            at = 0
-            while at < len(best.prefix):
-                choices = [choice for choice, _ in best.prefix]
-                shorter = fails(choices[:at] + choices[at + size :])
-                if shorter is not None and len(shorter.prefix) < len(best.prefix):
-                    best = shorter
-                else:
-                    at += size
-            size //= 2
+
+        def shorter(choices: Sequence[int], seed: int | None = None) -> bool:
+            """Play choices, and keep them if the game fails in the same way after fewer of them, or smaller ones."""
+            nonlocal best
+            if self.played >= tries:
+                return False
+            found = self._choose(case, choices, seed)
+            tell(f"{counted(self.played, 'rollout')}, {counted(len(best.prefix), 'choice')} left")
+            if found is None or failure_key(found) != wanted or _size(found) >= _size(best):
+                return False
+            best = found
+            return True
+
+        def cut() -> None:
+            size = max(1, len(best.prefix) // 2)
+            while size:
+                at = 0
+                while at < len(best.prefix):
+                    choices = [choice for choice, _ in best.prefix]
+                    if not shorter(choices[:at] + choices[at + size :]):
+                        at += size
+                size //= 2
+
+        cut()
+        luck, vain, most = SplitMix64(0), 0, VAIN if first.kind == "exception" else VAIN_RESTARTING
+        while vain < most and self.played < tries and len(best.prefix) > 1:
+            choices = [choice for choice, _ in best.prefix]
+            low, high = sorted((luck.below(len(choices)), luck.below(len(choices))))
+            start, end = choices[:low], choices[high + 1 :]
+            ways = ((start + end, None), (start + choices[low + 1 : high] + end, None), (start, luck.below(2**32)))
+            if shorter(*ways[luck.below(3)]):
+                vain = 0
+                cut()
+            else:
+                vain += 1
         for at in range(len(best.prefix)):
             choices = [choice for choice, _ in best.prefix]
             if at < len(choices) and choices[at]:
-                smaller = fails([*choices[:at], 0, *choices[at + 1 :]])
-                if smaller is not None and len(smaller.prefix) <= len(best.prefix):
-                    best = smaller
+                shorter([*choices[:at], 0, *choices[at + 1 :]])
         return best
 
     def _choose(self, case: FailingRollout, choices: Sequence[int], seed: int | None) -> FailingRollout | None:
@@ -143,6 +166,11 @@ class CasePlayer:
     def _failure(self, result: object) -> FailingRollout | None:
         self.played += 1
         return result.finding if isinstance(result, Lost) else None
+
+
+def _size(failure: FailingRollout) -> tuple[int, int]:
+    """Return how long and how large the choices of a failure are."""
+    return len(failure.prefix), sum(choice for choice, _ in failure.prefix)
 
 
 def replay_cases(about: Description) -> tuple[list[Finding], list[str]]:

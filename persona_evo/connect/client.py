@@ -16,8 +16,7 @@
 
 `run` plays one game for each ROLLOUT and reports what `play` raises. A game with a main loop of its own calls `begin`
 before each game; `select` calls it if the game has not. Both raise ExperimentFinished when the driver is finished.
-The game draws its own random numbers from `client.random`. Without a driver (`is_driver_present` is False), `select`
-calls `client.choose`, which chooses at random by default, and `run` plays a single game.
+Without a driver, `select` calls `client.choose`, which chooses at random by default, and `run` plays a single game.
 """
 
 from __future__ import annotations
@@ -35,6 +34,7 @@ from persona_evo.connect import protocol as p
 from persona_evo.connect.driver_connection import (
     DriverConnection,
     ExperimentFinished,
+    failure_text,
     fatal_error,
     settings_in,
     variable,
@@ -50,7 +50,7 @@ from persona_evo.connect.game_frames import (
 )
 from persona_evo.connect.kept_states import KeptState, KeptStates
 from persona_evo.connect.pictures import GamePicture, encode_picture
-from persona_evo.errors import ConnectError, InputError, PersonaEvoError, ProtocolError, in_one_line
+from persona_evo.errors import ConnectError, InputError, ProtocolError
 from persona_evo.seeds import SplitMix64, check_weights
 
 if TYPE_CHECKING:
@@ -80,6 +80,10 @@ class Client:
 
     Attributes:
         choose: makes the choices where there is no driver.
+        random, game_seed: what all chance of the game comes from; `random.below(6)` is a whole number from 0 to 5.
+        settings: `[settings]` of the description, changed by the variant; empty without a driver.
+        variant, map: the names in the level `MAP:VARIANT@SEED`; empty for the game's own.
+        is_driver_present: whether a driver plays the game.
         draw: returns a picture of the present state as a PNG file of at most 1 MiB and 2048 x 2048 pixels, or None. It
             is called for the few playthroughs that a report shows; `persona_evo.connect.pictures.png` makes such files.
 
@@ -112,8 +116,8 @@ class Client:
         self._capabilities = tuple(capabilities)
         self._play: Callable[[Client], object] = _no_play
         self._policies: dict[int, Formula] = {}
-        self._states = KeptStates()
-        self._looking = False
+        self._states, self._looking, self._score = KeptStates(), False, 0.0
+        self._hash: int | None = None
         address = variable(env, "PE_ADDR", "MC_ADDR")
         self.is_driver_present = bool(address)
         if address:
@@ -146,7 +150,7 @@ class Client:
                 except (Exception, SystemExit) as e:
                     if not self.is_driver_present:
                         raise
-                    self.fail(in_one_line(e) if isinstance(e, PersonaEvoError) else f"{type(e).__name__}: {e}")
+                    self.fail(failure_text(e))
                 if not self.is_driver_present:
                     return
 
@@ -279,9 +283,6 @@ class Client:
         """Keep the state at the end of the prefix."""
         progress = bytes(self._trace), bytes(self._rows), tuple(self._values), self._score, self._hash
         self._states.keep(order.snapshot, KeptState(order.game_seed, *progress, self.random.state, state))
-
-    _hash: int | None = None
-    _score: float = 0.0
 
     def _end(self, status: int) -> None:
         self._answer(status)

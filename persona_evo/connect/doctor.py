@@ -95,6 +95,8 @@ def examine(
     for persona in session.about.personas:
         load(str(persona), game)
     report = DoctorReport(session.hello(), str(level), pool.size)
+    if game.outside is not None and not game.outside.wins:
+        report.notes.append("no end of the game counts as won: [outcome] in the description has no formula `won`")
     try:
         tell(f"playing {counted(_COMPARED, 'rollout')} three times")
         first = _compare(session, pool, level, report)
@@ -108,7 +110,9 @@ def examine(
     except GameError as e:
         report.faults.append(str(e).split("\n")[0])
     if report.failed:
-        report.faults.append(f"the game failed in {report.failed:,} of {counted(report.played, 'rollout')}")
+        report.faults.append(
+            f"the game failed in {report.failed:,} of {counted(report.played, 'rollout')}, repetitions included"
+        )
     if pool.dropped:
         report.faults.append(f"{counted(pool.dropped, 'RESULT')} had an id that no ROLLOUT had")
     report.restarted = pool.restarted

@@ -78,12 +78,16 @@ class FailingRollout:
                 expected="a line of findings.jsonl",
             ) from e
 
+    @property
+    def how(self) -> str:
+        """The kind of the failure, and whether the game failed only once."""
+        return self.kind if self.again else f"{self.kind} (once; the repetition succeeded)"
+
     def __str__(self) -> str:
         choices = " ".join(str(choice) for choice, _ in self.prefix)
-        where = ":".join(filter(None, (self.map or "default map", self.variant)))
-        once = "" if self.again else " (once; the repetition succeeded)"
+        where = f"{self.map or 'default'}:{self.variant}" if self.variant else self.map or "the default map"
         return (
-            f"{self.kind}{once} in {where}, game seed {self.game_seed}, rollout seed {self.rollout_seed}, "
+            f"{self.how} in {where}, game seed {self.game_seed}, rollout seed {self.rollout_seed}, "
             f"{f'choices {choices}' if choices else 'all choices drawn by the rollout seed'}: {shown(self.message)}"
         )
 

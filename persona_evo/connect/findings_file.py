@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from persona_evo.connect.findings import CHANCE, FailingRollout, group_similar
+from persona_evo.connect.findings import CHANCE, FailingRollout, group_similar, shown
 from persona_evo.connect.level_names import LevelName
 from persona_evo.errors import Place, SettingsError
 from persona_evo.games.findings import Finding
@@ -125,14 +125,22 @@ def as_findings(files: Iterable[tuple[Path, Sequence[FailingRollout]]], descript
             "crashes",
             "problem" if first.again else "notice",
             str(level),
-            f"the game failed in {counted(n, 'rollout')}{', first by' if n > 1 else ''}: {first}",
+            f"The game failed in {counted(n, 'rollout')} by {_article(first.how)}: {shown(first.message)}",
             evidence={"rollouts": n, "first": first.to_dict()},
-            look=f"{program('connect', 'replay', _near(description), lines[first])} plays it again, and "
-            f"{program('connect', 'shrink', _near(description), lines[first])} finds the choices that matter",
+            look=_look(n, _near(description), lines[first]),
         )
         for level, failed in levels.items()
         for first, n in group_similar(failed)
     ]
+
+
+def _look(n: int, description: str, line: str) -> str:
+    again, shorter = (program("connect", word, description, line) for word in ("replay", "shrink"))
+    return f"{again} plays {'it' if n == 1 else 'the first'} again, and {shorter} finds the choices that matter."
+
+
+def _article(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
 def _near(path: Path) -> str:

@@ -45,9 +45,9 @@ def check_decision(count: int, weights: Sequence[float] | None) -> None:
 
 
 def encode_decide(id_: int, depth: int, count: int, weights: Sequence[float] | None, metrics: Sequence[float]) -> bytes:
-    """Return a DECIDE frame."""
-    asked = {"id": json_id(id_), "depth": depth, "count": count, "metrics": list(metrics)}
-    return p.json_frame(p.Kind.DECIDE, {**asked, "weights": None if weights is None else list(weights)})
+    """Return a DECIDE frame; numbers may be of any type that Python takes for one, such as a bool or NumPy's."""
+    asked = {"id": json_id(id_), "depth": depth, "count": int(count), "metrics": [float(m) for m in metrics]}
+    return p.json_frame(p.Kind.DECIDE, {**asked, "weights": None if weights is None else [float(w) for w in weights]})
 
 
 def encode_answer(

@@ -134,7 +134,9 @@ def _words(file: Path) -> list[str]:
             raise ConnectError(
                 "this program is for Windows", place=place, expected="a build for this system, or a .NET assembly"
             )
-        return [_needed("mono", file, "install Mono"), str(file)]
+        symbols = Path(f"{file}.mdb"), file.with_suffix(".pdb")  # with them, stacks have files and lines
+        debug = ["--debug"] if any(map(Path.exists, symbols)) else []
+        return [_needed("mono", file, "install Mono"), *debug, str(file)]
     if not os.access(file, os.X_OK):
         raise ConnectError(
             "this file is not a program",

@@ -187,8 +187,8 @@ class WorkerSeat:
         """Return an error with the game's name, the worker and the prefix that was being played added."""
         played = ""
         if self.orders:
-            choices = " ".join(str(choice) for choice, _ in p.unpack(self.orders[0].prefix)) or "none"
-            played = f", while playing the choices {choices}"
+            choices = " ".join(str(choice) for choice, _ in p.unpack(self.orders[0].prefix))
+            played = f", while playing the choices {choices}" if choices else ""
         hello = self.worker.hello
         return type(error)(
             f"{hello.game[0] if hello is not None else 'the game'}: {error.what}{played}",

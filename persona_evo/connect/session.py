@@ -174,7 +174,7 @@ class Session:
         """
         self._collect_all()
         if folder is None:
-            return as_findings([(self._findings_file, self._all)] if self._all else [], self.about.source)
+            return as_findings([(self.findings_file, self._all)] if self._all else [], self.about.source)
         kept = sorted(folder.glob(f"logs*/{FINDINGS}"))
         return as_findings([(file, read_findings(file)) for file in kept], self.about.source)
 
@@ -355,7 +355,8 @@ class Session:
         return self._folder
 
     @property
-    def _findings_file(self) -> Path:
+    def findings_file(self) -> Path:
+        """The file in which failures of the game are kept."""
         return (self._home or self._logs()) / FINDINGS
 
     def _collect_all(self) -> None:
@@ -375,7 +376,7 @@ class Session:
         if not new:
             return
         self._keep_logs = True
-        file = self._findings_file
+        file = self.findings_file
         self._failed.setdefault(file, []).extend(new)
         self._all += new[: MOST_FINDINGS - len(self._all)]
         write_findings(file, new)

@@ -102,7 +102,7 @@ def first_individuals(settings: EvolutionSettings, spec: FitnessSpec, lists: Seq
     game = registry.get(spec.game)
     utility = parse(spec.utility, game.symbols)
     if settings.individual != LISTS:
-        texts = start.first_formulas(settings, game, utility, spec.priority)
+        texts = start.first_formulas(settings, game, utility, spec.priority, _cares(spec))
         found = check_first(settings, symbols_of(settings, spec), texts)
         if unbounded := [text for text in texts if text not in found and text in settings.first]:
             raise SettingsError(
@@ -113,7 +113,9 @@ def first_individuals(settings: EvolutionSettings, spec: FitnessSpec, lists: Seq
             )
         return found
     given = [name for name in settings.first if genome.is_lists(name)]
-    own = [parse(text) for text in start.first_formulas(_formulas(settings), game, utility, spec.priority)]
+    own = [
+        parse(text) for text in start.first_formulas(_formulas(settings), game, utility, spec.priority, _cares(spec))
+    ]
     symbols = symbols_of(settings, spec)
     for text in given:
         if not check_first(settings, symbols, [text]):
@@ -140,7 +142,7 @@ def start_in_words(settings: EvolutionSettings, spec: FitnessSpec, lists: Sequen
     game = registry.get(spec.game)
     if settings.individual != LISTS:
         utility = parse(spec.utility, game.symbols)
-        return start.start_in_words(settings, game, utility, spec.priority)
+        return start.start_in_words(settings, game, utility, spec.priority, _cares(spec))
     found = first_individuals(settings, spec, lists)
     joined, left = min(len(found), settings.population), settings.population - len(found)
     whose = "the persona's" if lists else "the planner's"
@@ -156,7 +158,13 @@ def start_in_words(settings: EvolutionSettings, spec: FitnessSpec, lists: Sequen
 def left_out(settings: EvolutionSettings, spec: FitnessSpec) -> str:
     """Return which policies that nobody named one by one do not join the first population; "" if all join."""
     game = registry.get(spec.game)
-    return start.left_out(_formulas(settings), game, parse(spec.utility, game.symbols), spec.priority)
+    utility = parse(spec.utility, game.symbols)
+    return start.left_out(_formulas(settings), game, utility, spec.priority, _cares(spec))
+
+
+def _cares(spec: FitnessSpec) -> tuple[float, ...]:
+    """Return the weights of what keeps the player in the game in the formulas of the first population."""
+    return start.CARES if spec.whole else start.MORE_CARES
 
 
 def _formulas(settings: EvolutionSettings) -> EvolutionSettings:

@@ -11,7 +11,7 @@ from persona_evo.games.core import Game
 from persona_evo.search.settings import Budget
 
 SLOW: Mapping[str, Any] = {
-    "population": 36,
+    "population": 48,
     "islands": 1,
     "migrants": 0,
     "levels_a_generation": 32,

@@ -23,6 +23,11 @@ from persona_evo.words import counted, enumerated
 NONE = "none"
 """The name, for users, of a first population of random formulas only."""
 
+CARES = (0.1,)
+"""The weights of what keeps the player in the game (`Game.care`) in formulas for whole plans."""
+MORE_CARES = (0.1, 1.0)
+"""These weights for play from move to move, where one careless move ends the game."""
+
 LITTLE = (0.1, 0.01)
 """Constants of UCB1 that explore less than its own."""
 
@@ -37,7 +42,9 @@ def usual(game: Game, league: League | None = None) -> dict[str, Any]:
     return {"variables": "extended"} if game.players > 1 or league is not None else {}
 
 
-def of_persona(utility: Formula, priority: str, metrics: Sequence[str], game: Game) -> list[str]:
+def of_persona(
+    utility: Formula, priority: str, metrics: Sequence[str], game: Game, cares: Sequence[float] = CARES
+) -> list[str]:
     """Return formulas made from the persona's goals: its utility and its core priority, as they are and minus a way.
 
     A way is the distance to the nearest of each of the game's targets, with and without the way to a win if no target
@@ -45,6 +52,13 @@ def of_persona(utility: Formula, priority: str, metrics: Sequence[str], game: Ga
     0, since a tree policy never chooses among ended states. The core priority alone, without the other terms of the
     utility, often guides a search best. Its ways are added again with what keeps the player in the game (`Game.care`),
     which matters if a search looks only a little ahead, and all ways to targets with CEILING if formulas may read it.
+
+    Args:
+        utility: the persona's utility.
+        priority: its core priority.
+        metrics: the symbols that formulas may use.
+        game: the game.
+        cares: the weights of what keeps the player in the game.
     """
     text = canonical(Formula(tuple(0.0 if t in OUTCOMES else t for t in utility.tokens))).text
     clock = "".join(f" - 0.001 * {m.symbol}" for m in game.metrics if m.clock and m.symbol in metrics)
@@ -59,7 +73,8 @@ def of_persona(utility: Formula, priority: str, metrics: Sequence[str], game: Ga
     if home:
         found.append(f"{home}{clock}")
     if care:
-        found += [f"{way} + 0.1 * ({care})" for way in (*ways[-1], *found[-1:])]
+        last = found[-1:]
+        found += [f"{way} + {weight:g} * ({care})" for weight in cares for way in (*ways[-1], *last)]
     if CEILING in metrics and CEILING not in game.symbols:
         found += [f"{way} + 0.5 * {CEILING}" for own in ways for way in own if parse(way).symbols & {*near}]
     return found
@@ -153,14 +168,16 @@ def named(first: Sequence[str]) -> tuple[str, ...]:
     return () if NONE in first else tuple(first)
 
 
-def start_in_words(settings: EvolutionSettings, game: Game, utility: Formula, priority: str) -> str:
+def start_in_words(
+    settings: EvolutionSettings, game: Game, utility: Formula, priority: str, cares: Sequence[float] = CARES
+) -> str:
     """Return what the first population is made of: UCB1, formulas from the utility, policies, texts, random ones.
 
     If there are more formulas than individuals, the first ones join, and the text says which have no room.
     """
     parts: dict[str, list[int]] = {}
     known: set[str] = set()
-    for name, texts in _by_name(settings, game, utility, priority).items():
+    for name, texts in _by_name(settings, game, utility, priority, cares).items():
         new = set(texts) - known
         row = parts.setdefault(_SOURCES.get(name, "given"), [0, 0])
         row[0] += min(len(new), settings.population - min(len(known), settings.population))
@@ -176,16 +193,18 @@ def start_in_words(settings: EvolutionSettings, game: Game, utility: Formula, pr
     return text
 
 
-def left_out(settings: EvolutionSettings, game: Game, utility: Formula, priority: str) -> str:
+def left_out(
+    settings: EvolutionSettings, game: Game, utility: Formula, priority: str, cares: Sequence[float] = CARES
+) -> str:
     """Return which policies that nobody named one by one do not join the first population; "" if all join."""
     said = []
     metrics = metrics_of(settings, game)
-    for name, texts in _by_name(settings, game, utility, priority).items():
+    for name, texts in _by_name(settings, game, utility, priority, cares).items():
         if not texts:
             way = f"; --seed-policies {name} changes that" if name == "ucb1" else ""
             said.append(f"{_LABELS[name]} does not join the first population ({_why(name, settings, game)[0]}){way}")
         elif name == "library":
-            others = len(_candidates(name, metrics, game, utility, priority)) - len(texts)
+            others = len(_candidates(name, metrics, game, utility, priority, cares)) - len(texts)
             if others:
                 which = counted(others, "policy", "policies")
                 said.append(f"{which} of the library left out: the settings lack what they need")
@@ -213,7 +232,11 @@ def _share(what: str, joined: int, all_there_are: int) -> str:
 
 
 def first_formulas(
-    settings: EvolutionSettings, game: Game, utility: Formula | None = None, priority: str = ""
+    settings: EvolutionSettings,
+    game: Game,
+    utility: Formula | None = None,
+    priority: str = "",
+    cares: Sequence[float] = CARES,
 ) -> list[str]:
     """Return the formulas that join the first population, as `settings.first` names them.
 
@@ -223,17 +246,19 @@ def first_formulas(
         SettingsError: a name that was given yields no formula that fits.
         FormulaError: a text is not a formula.
     """
-    texts = _by_name(settings, game, utility, priority).values()
+    texts = _by_name(settings, game, utility, priority, cares).values()
     return list(dict.fromkeys(text for some in texts for text in some))
 
 
-def _by_name(settings: EvolutionSettings, game: Game, utility: Formula | None, priority: str) -> dict[str, list[str]]:
+def _by_name(
+    settings: EvolutionSettings, game: Game, utility: Formula | None, priority: str, cares: Sequence[float]
+) -> dict[str, list[str]]:
     """Return names of `settings.first` -> their formulas that fit (see `first_formulas`)."""
     by_default = settings.first == EvolutionSettings.of(settings.preset).first
     metrics = metrics_of(settings, game)
     found: dict[str, list[str]] = {}
     for name in settings.first:
-        found[name] = check_first(settings, metrics, _candidates(name, metrics, game, utility, priority))
+        found[name] = check_first(settings, metrics, _candidates(name, metrics, game, utility, priority, cares))
         if not found[name] and not by_default:
             why, hint = _why(name, settings, game)
             label = _LABELS.get(name, "a formula")
@@ -246,7 +271,9 @@ def _by_name(settings: EvolutionSettings, game: Game, utility: Formula | None, p
     return found
 
 
-def _candidates(name: str, metrics: Sequence[str], game: Game, utility: Formula | None, priority: str) -> list[str]:
+def _candidates(
+    name: str, metrics: Sequence[str], game: Game, utility: Formula | None, priority: str, cares: Sequence[float]
+) -> list[str]:
     """Return the formulas that a name stands for, whether they fit or not."""
     from persona_evo.store import policy_library
 
@@ -255,7 +282,7 @@ def _candidates(name: str, metrics: Sequence[str], game: Game, utility: Formula 
     if name == "library":
         return [p.formula for p in policy_library.available(game.name) if p.kind == "formula"]
     if name == "utility":
-        return [*of_persona(utility, priority, metrics, game), *of_rollouts(metrics, game)] if utility else []
+        return [*of_persona(utility, priority, metrics, game, cares), *of_rollouts(metrics, game)] if utility else []
     return [name]
 
 

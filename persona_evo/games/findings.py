@@ -134,5 +134,9 @@ def to_json(findings: Iterable[Finding], accepted: Iterable[tuple[Finding, str]]
 
 def lines(findings: Iterable[Finding], accepted: Iterable[tuple[Finding, str]] = ()) -> list[str]:
     """Return one line for each finding, "problem: map01: ...", then the accepted findings with their reasons."""
-    told = [f"{f.severity}: {f.level}: {f.text}{f' (trace {f.trace})' if f.trace else ''}" for f in findings]
-    return told + [f"accepted: {f.level}: {f.text} ({reason})" for f, reason in accepted]
+    told = [f"{f.severity}: {_where(f)}: {f.text}{f' (trace {f.trace})' if f.trace else ''}" for f in findings]
+    return told + [f"accepted: {_where(f)}: {f.text} ({reason})" for f, reason in accepted]
+
+
+def _where(finding: Finding) -> str:
+    return "all levels" if finding.level == "*" else finding.level

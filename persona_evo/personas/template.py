@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from persona_evo.formula import Formula
 from persona_evo.games.commands import command
 from persona_evo.personas import extremes
+from persona_evo.words import aligned
 
 if TYPE_CHECKING:
     from persona_evo.games.core import Game, Metric
@@ -62,7 +63,9 @@ def text(name: str, game: Game) -> str:
     example = f"0.7 * {up[0].symbol} + 0.3 * {up[-1].symbol}" if len(up) > 1 else up[0].symbol
     dead = " - 5 * DEAD" if "DEAD" in game.symbols else ""
     ranges = [range_of(m.low, m.high) or "any number" for m in game.metrics]
-    metrics = "\n".join(f"#   {m.symbol:<5} {r:<14} {m.meaning}" for m, r in zip(game.metrics, ranges, strict=True))
+    spread = max(map(len, ranges))
+    told = {m.symbol: f"{r:<{spread}}  {m.meaning}" for m, r in zip(game.metrics, ranges, strict=True)}
+    metrics = "\n".join(aligned(told, "#   "))
     return f"""\
 # A persona for {game.title}. This command explains it:  {command(game, "persona", "check", f"{name}.toml")}
 

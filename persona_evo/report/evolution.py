@@ -179,7 +179,7 @@ def _fame(e: Evolution, most: int = MOST_FAME) -> Table:
 
 def write(e: Evolution) -> Path:
     """Write the page into the run's folder."""
-    persona, game = e.config["persona"]["name"], e.config["game"]
+    persona, game = e.config["persona"]["name"], Path(e.config["game"]).name
     under = f"{game}, {counted(len(e.config['levels']), 'level')}, seed {e.config['seed']}"
     made = {
         "levels": ", ".join(level["name"] for level in e.config["levels"]),

@@ -91,13 +91,17 @@ def level_document(page: Page, name: str, number: int, home: str) -> Document:
     """Create the page of one level; `home` is the file name of the playtest's page, one folder above."""
     cards = [replace(card, address="") for card in _cards(page, name)]
     own = [[r for r in rows if r.level == name] for rows in (page.baseline, page.players)]
-    titles = ("Against the baseline", "Between players")
+    titles, drawn = ("Against the baseline", "Between players"), any(p.level == name for p in page.pictures)
     return Document(
         name,
         page.title,
         [
-            Section("findings", "Findings", [Cards(cards), Text(COORDINATES, "dim") if cards else None]),
-            replace(_level(page, name, number), title="Maps and results"),
+            Section(
+                "findings",
+                "Findings",
+                [Cards(cards), Text(COORDINATES, "dim") if any(c.finding.places for c in cards) else None],
+            ),
+            replace(_level(page, name, number), title="Maps and results" if drawn else "Results"),
             Section("skill", "Levels of skill", [Gallery("chart", [Svg(c) for c in page.skill_health.get(name, ())])]),
             Section(
                 "comparison",
@@ -229,13 +233,14 @@ def _rates(page: Page) -> Rates:
 
 def _skill(page: Page) -> Section:
     """Show the results of each skill level, and the agreement of win rates with pass rates."""
-    curve = skill.difficulty_chart(page.steps)
+    wins = any(s.wins for s in page.summaries)
+    curve = skill.difficulty_chart(page.steps) if wins else None
     return Section(
         "skill",
         "Levels of skill",
         [
             Svg(curve, skill.SIMULATED) if curve else None,
-            *skill.difficulty_tables(page.steps),
+            *skill.difficulty_tables(page.steps, wins=wins),
             *(
                 Folded(f"hit points in {level}", [Gallery("chart", [Svg(c) for c in drawn])])
                 for level, drawn in page.skill_health.items()

@@ -41,9 +41,11 @@ def told(game: Game, level: Level, record: Playthrough) -> Iterator[str]:
         step = f"{number}/{len(names)} {names[number - 1]}" if number else f"0/{len(names)} start"
         happened = _events(words, events, number)
         parts = [step, _health(game, record, number, now), *happened, *_changes(game, before, now)]
-        yield ""
+        drawn = picture(game, level, state)
+        if drawn or not number:
+            yield ""
         yield clean("  ".join(filter(None, parts)))
-        yield from picture(game, level, state)
+        yield from drawn
         if number == made < len(names):
             yield ""
             yield PLAN_ENDS

@@ -20,18 +20,18 @@ MOST_DEATHS = 4
 """Number of places of death that a table shows for each level and skill level."""
 
 
-def difficulty_tables(steps: Sequence[SkillStep], brief: bool = False) -> list[Table]:
+def difficulty_tables(steps: Sequence[SkillStep], brief: bool = False, wins: bool = True) -> list[Table]:
     """Tabulate win rate, damage and places of death, with a column per skill level.
 
     A row is a level, or a persona over all levels. With `brief`, damage and places of death are not listed per level if
-    there are several levels.
+    there are several levels. Without `wins`, there are no win rates, since no end of the game counts as won.
     """
     skills = [s for s in SKILLS if any(step.skill == s for step in steps)]
     levels, personas = _over_personas(steps), _over_levels(steps)
     whole = not brief or len(levels) == len(skills)
-    found = [_rates("win rate by level and skill", levels, skills)]
+    found = [_rates("win rate by level and skill", levels, skills)] if wins else []
     found += [_damage("damage by level and skill", levels, skills)] if whole or not personas else []
-    found += [_rates("win rate by persona and skill", personas, skills)]
+    found += [_rates("win rate by persona and skill", personas, skills)] if wins else []
     found += [_damage("damage by persona and skill", personas, skills)]
     found += [deaths_table(steps)] if whole else []
     return [table for table in found if table.rows]

@@ -16,7 +16,7 @@ from persona_evo.games.findings import COORDINATES, Finding, lines
 from persona_evo.intervals import Interval
 from persona_evo.playtest.compare import ComparisonRow, counts, p_shown, shown, span
 from persona_evo.playtest.correlations import CorrelationRow
-from persona_evo.playtest.metrics import EVERY, FLAGS, Measure, Summary
+from persona_evo.playtest.metrics import EVERY, FLAGS, UNBOUNDED, UNKNOWN_CAUSE, Measure, Summary
 from persona_evo.playtest.requirement import Check
 from persona_evo.report import layout
 from persona_evo.report.layout import clean
@@ -33,6 +33,8 @@ PROVEN_NOTE = (
 )
 """Note below tables whose numbers are not estimates."""
 
+
+FEW_NOTE = "a mean of so few values that its interval would reach beyond what is possible has none"
 
 PLAN_NOTE = (
     "metrics and utility are those at the end of the plan; win rate, deaths, damage and hit points left are "
@@ -149,8 +151,9 @@ def summary_lines(summary: Summary, infos: Sequence[Metric] = (), without: Itera
     lines["best utility" if summary.level != EVERY else "best of each level"] = _fixed(summary.best_utility, 3)
     lines["limit"] = _limit(summary)
     lines["share of limit"] = _share(summary.ratio)
+    untold = [*summary.deaths] == [UNKNOWN_CAUSE]  # a game that names no causes
     lines["lost to" if summary.opponents else "deaths"] = (
-        ", ".join(f"{cause} {n}" for cause, n in summary.deaths.items()) or "none"
+        ", ".join(f"{n:,}" if untold else f"{cause} {n}" for cause, n in summary.deaths.items()) or "none"
     )
     for end in ("unfinished", "stuck"):
         lines[end] = f"{summary.ends[end]} of {summary.trials}" if summary.ends[end] else NONE
@@ -183,6 +186,9 @@ def summary_table(
     title = f"{name} · {_span(trials, 'trial')}" if trials else name
     rows = [[label, *(lines[player].get(label, NONE) for player in lines)] for label in labels]
     notes = ["means ± half the 95 % interval; rates with Wilson's interval in %"]
+    ranges = {m.symbol: (m.low, m.high) for m in infos}
+    cut_off = (v.within(*ranges.get(k, UNBOUNDED)) for s in chosen for k, v in s.metrics.items())
+    notes += [FEW_NOTE] if any(v.known and not v.presentable for v in cut_off) else []
     notes += [PLAN_NOTE] if any(s.damage is not None for s in chosen) else []
     notes += [PROVEN_NOTE] if any(s.utility.note for s in chosen) else []
     notes += [f"no limit: {why}" for why in dict.fromkeys(s.unbound for s in chosen if s.unbound)]

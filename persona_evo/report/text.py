@@ -29,7 +29,7 @@ def summary_text(analysis: Analysis, width: int | None = None) -> str:
         shown.append(level_table(analysis))
         if analysis.baseline:
             shown.append(tables.counts_table(analysis.baseline))
-    shown += difficulty_tables(analysis.steps, brief=True)
+    shown += difficulty_tables(analysis.steps, brief=True, wins=any(s.wins for s in analysis.summaries))
     if analysis.agreements:
         shown.append(calibration_table(analysis.agreements))
     parts = [f"findings\n{_findings(analysis, width)}", *(table.render(width) for table in shown)]

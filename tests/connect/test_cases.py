@@ -6,7 +6,7 @@ import json
 import pytest
 
 import persona_evo as pe
-from persona_evo.connect.cases import replay_cases
+from persona_evo.connect.cases import CasePlayer, replay_cases
 from persona_evo.connect.description_file import read
 from persona_evo.connect.findings import FailingRollout
 from persona_evo.connect.findings_file import add_case, check_target, read_cases
@@ -60,6 +60,32 @@ def test_a_failure_is_replayed_and_cut_down_to_the_choices_that_matter(tmp_path,
     assert none_left(tmp_path)
 
 
+WALK = """
+from persona_evo.connect.client import Client
+
+def play(client):
+    x = y = 0
+    for turn in range(30):
+        x, y = [(x + 1, y), (x, y + 1), (x - 1, y), (x, y - 1)][client.select(4)]
+        if (x, y) == (2, 2):
+            raise ValueError("a hole")
+    client.supply_outcome(0)
+
+Client("trap", metrics=["A"], max_decisions=30, capabilities=["seed"]).run(play)
+"""
+
+
+def test_detours_are_left_out_even_if_no_choice_can_be_left_out_alone(tmp_path):
+    file = trap(tmp_path, "pass")
+    (tmp_path / "trap.py").write_text(WALK, encoding="utf-8")
+    detour = [2, 2, 1, 2, 3, 1, 0, 0, 3, 3, 0, 0, 0, 1, 0, 0, 1, 1, 1, 2, 2, 2, 1, 0, 0, 3, 3, 2]
+    case = FailingRollout("exception", "", "", 0, 0, 0, tuple((choice, 4) for choice in detour), "")
+    with CasePlayer(read(file)) as player:
+        found = player.shrink(case)
+    assert sorted(choice for choice, _ in found.prefix) == [0, 0, 1, 1] and player.played < 300
+    assert none_left(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -101,7 +127,7 @@ def test_a_playtest_that_requires_no_crashes_plays_the_known_cases_first(tmp_pat
     (tmp_path / "score.toml").write_text('name = "score"\ngame = "trap"\nutility = "SCORE"\npriority = "SCORE"\n')
     failed = played("broken", "--require", "crashes == 0")
     assert failed.code == 1, failed.out + failed.err
-    first = failed.err.index("regression case trap.cases.jsonl:1 still fails: exception in default map")
+    first = failed.err.index("regression case trap.cases.jsonl:1 still fails: exception in the default map")
     assert first < failed.err.index("1 player, 1 level"), "cases come first"
     assert "FAILED  crashes == 0" in failed.out and "trap.cases.jsonl:1 still fails" in failed.out, failed.out
     found = json.loads((tmp_path / "broken" / "findings.json").read_text())["findings"]

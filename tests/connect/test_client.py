@@ -1,19 +1,24 @@
 """Tests the client alone, against a driver made of a socket."""
 
 import socket
+import subprocess
+import sys
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
 from persona_evo.connect.client import Client, ExperimentFinished
+from persona_evo.connect.description_file import read
 from persona_evo.connect.game_frames import encode_fitting
 from persona_evo.connect.incoming import IncomingFrames
 from persona_evo.errors import ConnectError
 from persona_evo.seeds import SplitMix64
-from tests.cli.tool import run
+from tests.cli.tool import environment, run
 from tests.connect.driving import none_left
 from tests.shared import ROOT
 
@@ -164,6 +169,34 @@ def test_what_a_game_gets_wrong_is_told_to_the_driver(play, said):
     assert driver.end() is None
 
 
+def test_a_failure_says_where_in_the_games_code_it_was_raised():
+    def fall(client):
+        raise KeyError("rope")
+
+    driver = Driver(fall, metrics=["A"])
+    first, *stack = driver.play().message.splitlines()
+    line = fall.__code__.co_firstlineno + 1
+    assert first == f"KeyError: 'rope' (in fall, test_client.py:{line})"
+    assert stack == [f'  at fall in {__file__}:{line}: raise KeyError("rope")'], "nothing of the client itself"
+    assert driver.end() is None
+
+
+def test_numbers_of_other_types_than_float_are_asked_with():
+    def play(client):
+        client.report_metric("A", True)
+        client.select(np.int64(2), np.array([0.5, 1.5], np.float32))
+        client.supply_outcome(np.float32(2))
+
+    driver = Driver(play, metrics=["A"])
+    driver.play(mode=p.ASK)
+    asked = p.decode_json(p.Kind.DECIDE, driver.read(p.Kind.DECIDE))
+    assert (asked["count"], asked["weights"], asked["metrics"]) == (2, [0.5, 1.5], [1.0])
+    assert type(asked["metrics"][0]) is float
+    driver.socket.sendall(p.json_frame(p.Kind.CHOICE, {"id": asked["id"], "choice": 1}))
+    assert p.decode_result(driver.read(p.Kind.RESULT)).score == 2.0
+    assert driver.end() is None
+
+
 def test_the_driver_chooses_in_mode_ask():
     driver = Driver(three, metrics=["A"], max_decisions=5)
     driver.play(mode=p.ASK, prefix=[(3, 5)])
@@ -234,10 +267,29 @@ def test_a_policy_whose_id_is_no_whole_number_is_refused():
     assert len(sent) == 1 and list(client._policies) == [3]
 
 
-def test_the_game_on_the_page_about_the_client_is_sound(tmp_path, capsys):
+def test_a_new_game_in_python_is_the_one_of_the_page_and_passes_the_doctor(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "connect", "new", "cellar", "--language", "python").code == 0
+    game = Path("cellar.py").read_text(encoding="utf-8")
     page = (ROOT / "docs" / "pages" / "python_client.md").read_text(encoding="utf-8")
-    for kind, name in (("python", "cellar.py"), ("toml", "cellar.toml")):
-        (tmp_path / name).write_text(page.partition(f"```{kind}\n")[2].partition("```")[0], encoding="utf-8")
-    told = run(capsys, "doctor", "--game", tmp_path / "cellar.toml")
-    assert told.code == 0 and "the same choices lead to the same end: fine" in told.out, told.out + told.err
+    assert page.partition("```python\n")[2].partition("```")[0] == game
+    for level in ("default", "default:hard@3"):
+        told = run(capsys, "doctor", "--game", "cellar.toml", "--level", level, "--rollouts", 50)
+        assert told.code == 0 and "the same choices lead to the same end: fine" in told.out, told.out + told.err
+    words = ("playtest", "default@1-2", "--game", "cellar.toml", "--personas", "score", "--trials", 1, "--jobs", 1)
+    played = run(capsys, *words, "--policy", "ucb1", "--iterations", 50, "--no-pictures", "--out", "out")
+    assert played.code == 0 and "win rate" in played.out, played.out + played.err
+    alone = subprocess.run([sys.executable, "cellar.py"], env=environment(), capture_output=True, text=True, check=True)
+    assert alone.stdout.startswith("score ")
     assert none_left(tmp_path)
+
+
+def test_a_new_game_in_python_replaces_none(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("dive.py").write_text("mine", encoding="utf-8")
+    refused = run(capsys, "connect", "new", "dive", "--language", "python")
+    assert refused.code == 2 and "dive.py" in refused.err and "without --language" in refused.err
+    assert not Path("dive.toml").exists() and Path("dive.py").read_text(encoding="utf-8") == "mine"
+    assert run(capsys, "connect", "new", "dive", "--language", "python", "--out", "x/deep.toml").code == 0
+    assert read(tmp_path / "x" / "deep.toml").game == tmp_path / "x" / "deep.py"
+    assert 'Client("dive"' in Path("x/deep.py").read_text(encoding="utf-8")

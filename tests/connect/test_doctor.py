@@ -30,6 +30,8 @@ def test_a_sound_game_has_no_faults(tmp_path):
     assert not found.faults
     wrong = ("memory", "UCB1", "the same choices", "smaller numbers")
     assert [note for note in found.notes if any(part in note for part in wrong)] == []
+    won = report(describe(tmp_path / "won", tables='[outcome]\nwon = "HEIGHT - 4"'))
+    assert ["no end of the game counts as won" in " ".join(r.notes) for r in (found, won)] == [True, False]
     assert none_left(tmp_path)
 
 

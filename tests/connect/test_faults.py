@@ -148,7 +148,7 @@ ROLLOUTS = {
     "half": (ConnectError, "bytes into a frame", "fails too often"),
     "huge": (ProtocolError, "a frame is too large", "4294967295"),
     "garbage": (ProtocolError, "too large", "worker 0"),
-    "nan": (ProtocolError, "a score is not a number", "while playing the choices none"),
+    "nan": (ProtocolError, "a score is not a number", "faulty.py, worker 0"),
     "foreign": (ProtocolError, "RESULT", "worker 0"),
     "mute": (ConnectError, "no result within 1 s", "fails too often"),
     "raise": (ConnectError, "the game fails", r"ValueError: no such room \x1b[31m"),

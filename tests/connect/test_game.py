@@ -319,7 +319,11 @@ def test_search_is_kept_and_replayed(file, tmp_path, capsys):
 def test_a_search_whose_best_playthrough_ends_otherwise_says_so(tmp_path, capsys):
     out = tmp_path / "out"
     found = run(capsys, "connect", "search", faulty(tmp_path, "score"), "--iterations", 20, "--seed", 1, "--out", out)
-    assert found.code == 1 and "led to a different end: the score was" in found.out and "chance in default" in found.err
+    assert (
+        found.code == 1
+        and "led to a different end: the score was" in found.out
+        and "chance in the default map" in found.err
+    )
     assert (out / "best.json").is_file() and none_left(tmp_path)
 
 
@@ -602,6 +606,10 @@ def test_the_doctor_tells_each_failure_once(tmp_path, capsys):
     bad = run(capsys, "doctor", "--game", faulty(tmp_path, "raise"), "--rollouts", 300)
     assert bad.code == 1 and bad.out.count("no such room") == 1, bad.out
     assert "FAULT: the game failed in " in bad.out and bad.out.count("FAULT") == 1
+    kept = re.search(r"\(kept in (.*findings.jsonl)\)", bad.out)
+    assert kept is not None and f"connect shrink {tmp_path / 'faulty.toml'} {kept[1]} finds" in " ".join(
+        bad.out.split()
+    )
 
 
 def test_a_hanging_game_is_told_to_whoever_waits(tmp_path, capsys):
@@ -713,7 +721,7 @@ def test_win_rates_are_left_out_where_no_end_counts_as_won(tmp_path, capsys):
         page = (out / "index.html").read_text(encoding="utf-8")
         assert ("Win rate with" in page) == ("win rate  " in ran.out)
         assert ("Win rate with" in page) == (name == "told")
-        assert ("No end of the game counts as won" in ran.out) == (name == "untold")
+        assert ("notice: all levels: No end of the game counts as won" in ran.out) == (name == "untold")
         registry.get(str(file)).outside.close()
 
 

@@ -248,7 +248,7 @@ def test_the_page_for_games_in_csharp_leads_to_a_first_finding(tmp_path: Path) -
     assert doctor.code == 1 and "System.IndexOutOfRangeException" in doctor.out, doctor.out + doctor.err
     kept = re.search(r"\(kept in (.*findings.jsonl)\)", doctor.out)
     assert kept is not None
-    assert "Dive.Play" in Path(kept[1]).read_text(encoding="utf-8"), "it says where in the code that was"
+    assert re.search(r"Dive\.Play .*Dive\.cs:\d", Path(kept[1]).read_text(encoding="utf-8")), "where in the code it was"
     mended = "Treasure[System.Math.Min(depth, 6)]"
     assert f"`{mended}`" in page.read_text(encoding="utf-8")
     (tmp_path / "Dive.cs").write_text(code.replace("Treasure[depth]", mended), encoding="utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -107,6 +108,12 @@ def test_a_policy_that_follows_a_way_finds_in_few_iterations_what_another_misses
 def test_an_evolution_starts_from_ways() -> None:
     found = of_persona(parse("COINS"), "COINS", GAME.symbols, GAME)
     assert {"COINS - 0.1 * NC", "COINS - 0.1 * NK", "COINS + 0.1 * (-NX)"} <= set(found)
+    careful = replace(GAME, care="HP")
+    careless, more = (
+        {text for text in of_persona(parse("COINS"), "COINS", GAME.symbols, careful, cares) if "(HP)" in text}
+        for cares in ((), (0.1, 1.0))
+    )
+    assert not careless and {"COINS - 0.1 * NC + 0.1 * (HP)", "COINS - 0.1 * NC + 1 * (HP)"} <= more
     assert "NC_PARENT" in plan_variables(GAME) and "CEILING" not in plan_variables(GAME)
 
 

@@ -171,6 +171,7 @@ def test_the_ladder_sums_up_levels_and_personas() -> None:
     assert rows[0]["win_rate"] == 0.2 and rows[0]["win_rate_low"] != ""
     text = "\n".join(t.render(100) for t in tables.difficulty_tables(steps))
     assert "difficulty for these simulated players, not for people" in text and "20 % (8–42)" in text
+    assert not any("win rate" in t.title for t in tables.difficulty_tables(steps, wins=False))
     chart = tables.difficulty_chart(steps)
     assert chart is not None and [line.name for line in chart.series] == ["novice", "perfect"]
     assert tables.difficulty_chart([s for s in steps if s.level == "one"]) is None

@@ -79,6 +79,10 @@ def test_summary_table_of_a_level_and_of_all() -> None:
     every = tables.summary_table(SUMMARIES, INFOS)
     assert every.title == "all levels · 10–20 trials" and "limit" not in {row[0] for row in every.rows}
     assert tables.summary_table([], INFOS).rows == []
+    few = tables.summary_table(summarise(group("one", "runner", 3, 4, treasure=0.95), INFOS), INFOS, "one")
+    cells = {row[0]: row[1] for row in few.rows}
+    assert "±" not in cells["TO treasures opened"] and tables.FEW_NOTE in few.notes
+    assert tables.FEW_NOTE not in table.notes
 
 
 @pytest.mark.parametrize(

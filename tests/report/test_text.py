@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from persona_evo.games import registry
@@ -21,6 +23,12 @@ def test_one_level_is_shown_in_full_and_several_in_a_table() -> None:
     two = analyse(GAME, [], group("one", "runner", 3, 5) + group("two", "runner", 5, 5))
     text = summary_text(two, 100)
     assert "all levels" in text and "level by level" in text and "100 %" in text
+
+
+def test_deaths_without_a_cause_are_counted() -> None:
+    records = [replace(r, cause="") for r in group("one", "runner", 3, 5)]
+    (row,) = [line for line in summary_text(analyse(GAME, [], records), 100).splitlines() if line.startswith("deaths ")]
+    assert row.split() == ["deaths", "2"]
 
 
 def test_limits_say_whether_they_are_proven() -> None:

@@ -61,7 +61,7 @@ SETTINGS = {
     "single": Setting("single", 3_000, (SEEDED, EVOLUTION, RANDOM, HILL, UCB1), 16_000),
     "planner-300": Setting("anytime", 300, (SEEDED,), 8_000),
     "planner-1000": Setting("anytime", 1_000, (SEEDED,), 7_000),
-    "casual": Setting("", 200, (SEEDED,), 4_000),
+    "casual": Setting("", 200, (SEEDED,), 6_000),
 }
 
 
