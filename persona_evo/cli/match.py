@@ -245,8 +245,10 @@ class _Teller:
         )
         if any(a.kind == "program" for a in match.agents):
             why.append(f"programs may take {match.program_seconds:g} s a move, which is not counted here")
+        left = p.total - p.done
         note(
-            f"{counted(p.total - p.done, 'game')} take about {duration(p.eta)} on {counted(self._jobs, 'core')}"
+            f"{counted(left, 'game')} {'takes' if left == 1 else 'take'} about {duration(p.eta)} "
+            f"on {counted(self._jobs, 'core')}"
             + (f": {'; '.join(why)}" if why else "")
             + ". Fewer with --games, shorter moves with --iterations 500 or "
             "--seconds 0.1; Ctrl-C keeps what is played"

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from persona_evo.connect import hello_frame
 from persona_evo.connect import protocol as p
 from persona_evo.connect.incoming import IncomingFrames
-from persona_evo.errors import ConnectError, InputError, ProtocolError, json_fault
+from persona_evo.errors import ConnectError, InputError, PersonaEvoError, ProtocolError, in_one_line, json_fault
 
 _CHUNK = 1 << 16
 
@@ -116,7 +116,8 @@ def failure_text(error: BaseException) -> str:
     """Return what the game raised and where, and below it the stack of the game's own calls, the innermost first."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).parent != Path(__file__).parent]
     where = f" (in {frames[-1].name}, {Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    said, *more = f"{type(error).__name__}: {error}".splitlines()
+    whole = in_one_line(error) if isinstance(error, PersonaEvoError) else f"{type(error).__name__}: {error}"
+    said, *more = whole.splitlines()
     stack = (f"  at {f.name} in {f.filename}:{f.lineno}: {f.line}" for f in reversed(frames))
     return "\n".join([said + where, *more, *stack])
 

@@ -31,21 +31,16 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from persona_evo.connect import gym_spaces
 from persona_evo.connect.client import Client
 from persona_evo.connect.driver_connection import settings_in
 from persona_evo.connect.gym_states import KnownStates
 from persona_evo.connect.protocol import MetricInfo
 from persona_evo.errors import ConnectError, PersonaEvoError
 from persona_evo.words import counted
-
-MOST_NUMBERS = 32
-"""The largest number of metrics that an observation becomes."""
-
-NUMERIC = ("Discrete", "Box", "MultiDiscrete", "MultiBinary")
-"""The spaces whose observations have a fixed number of values."""
 
 MOST_STEPS = 1000
 """The number of steps after which a game is cut short if the environment has no limit of its own."""
@@ -58,6 +53,7 @@ OWN = (
     MetricInfo("1 where it was truncated", "CUT", 0, 1),
 )
 _FINITE = 1e308
+_RETURNED = {"reset": "observation, info (a dict)", "step": "observation, reward, terminated, truncated, info (a dict)"}
 
 
 class _Moment(NamedTuple):
@@ -111,7 +107,7 @@ class Environment:
             )
         self.first, self.actions = int(space.start), int(space.n)
         self.most = most or getattr(spec, "max_episode_steps", None) or MOST_STEPS
-        self.parts = list(_parts(self.environment.observation_space, ""))[:MOST_NUMBERS]
+        self.parts = list(gym_spaces.parts(self.environment.observation_space, ""))[: gym_spaces.MOST_NUMBERS]
         if grid and len(self.parts) != 1:
             raise ConnectError("--grid is for an observation that is one number", found=f"{len(self.parts)} numbers")
         self.symbols = [m.symbol for m in self.metrics]
@@ -180,17 +176,21 @@ class Environment:
             self.environment = _make(self.name, self._arguments(json.loads(self._made_with)))
             self.states.environment, self.states.spoilt = self.environment, False
         try:
-            seen, info = self.states.environment.reset(seed=seed)
+            begun = self.states.environment.reset(seed=seed)
         except Exception:
             self.states.spoilt = True
             raise
+        seen, info = _returned("reset", begun)
         return self._moment((0.0, 0.0, 0, False, False), seen, info, hashlib.blake2b(digest_size=8))
 
     def _next(self, moment: _Moment, action: int) -> _Moment:
         """Make a step."""
         total, _, steps, _, _ = moment.values[: len(OWN)]
-        seen, given, done, cut, info = self.states.environment.step(self.first + action)
-        reward = float(given)
+        seen, given, done, cut, info = _returned("step", self.states.environment.step(self.first + action))
+        try:
+            reward = float(given)
+        except (TypeError, ValueError) as e:
+            raise ConnectError("the reward of a step is not a number", found=repr(given)[:200]) from e
         return self._moment((total + reward, reward, int(steps) + 1, done, cut), seen, info, moment.whole.copy())
 
     def _moment(
@@ -207,9 +207,11 @@ class Environment:
         total, reward, steps, done, cut = own
         allowed = () if done or cut else self._allowed(info)
         cut = cut or not (done or allowed)
-        numbers = [v for part in self._read(seen) for v in part[:MOST_NUMBERS].tolist()][:MOST_NUMBERS]
+        numbers = [v for part in self._read(seen) for v in part[: gym_spaces.MOST_NUMBERS].tolist()][
+            : gym_spaces.MOST_NUMBERS
+        ]
         cell = divmod(int(numbers[0]), self.grid)[::-1] if self.grid else ()
-        _digest(whole, self.environment.observation_space, seen)
+        gym_spaces.digest(whole, self.environment.observation_space, seen)
         whole.update(repr(reward).encode())
         return _Moment((total, reward, steps, done, cut, *numbers, *cell), allowed, bool(done or cut), whole)
 
@@ -222,13 +224,22 @@ class Environment:
 
     def _allowed(self, info: Mapping[str, Any]) -> Sequence[int]:
         """Return the actions that may be chosen; none if the mask allows none."""
+        import numpy as np
+
         mask = info.get("action_mask") if self.masked else None
         if mask is None:
             return range(self.actions)
-        if len(mask) != self.actions:
-            expected = f"{counted(self.actions, 'entry', 'entries')}, one for each action"
-            raise ConnectError(f"the action_mask of {self.name} does not fit", found=str(len(mask)), expected=expected)
-        return [a for a in range(self.actions) if mask[a]]
+        try:
+            flags = np.asarray(mask)
+            fits = flags.shape == (self.actions,) and flags.dtype.kind in "biuf" and bool(np.isfinite(flags).all())
+        except ValueError:
+            fits = False
+        if not fits:
+            expected = f"{counted(self.actions, 'number')}, one for each action"
+            raise ConnectError(
+                f"the action_mask of {self.name} does not fit", found=repr(mask)[:200], expected=expected
+            )
+        return [int(a) for a in np.flatnonzero(flags)]
 
     def _read(self, seen: Any) -> list[Any]:
         """Return the numbers of an observation.
@@ -238,8 +249,8 @@ class Environment:
         """
         space = self.environment.observation_space
         try:
-            parts = list(_numbers(space, seen))
-            count = min(MOST_NUMBERS, sum(len(part) for part in parts))
+            parts = list(gym_spaces.numbers(space, seen))
+            count = min(gym_spaces.MOST_NUMBERS, sum(len(part) for part in parts))
             fits = count == len(self.parts) and all(part.dtype.kind in "biuf" for part in parts)
         except (KeyError, IndexError, TypeError, ValueError):
             fits = False
@@ -280,56 +291,18 @@ def _make(name: str, arguments: Mapping[str, Any]) -> Any:
         raise ConnectError(f"gymnasium cannot make {name}: {type(e).__name__}: {e}", found=given or None) from e
 
 
-def _parts(space: Any, where: str) -> Iterator[tuple[str, float, float]]:
-    """Yield for each number of a space its position, its lowest and its highest value."""
-    import numpy as np
+def _returned(method: str, found: Any) -> Any:
+    """Return what `reset` or `step` returned.
 
-    kind = type(space).__name__
-    if kind == "Discrete":
-        yield where, float(space.start), float(space.start + space.n - 1)
-    elif kind in ("Box", "MultiDiscrete", "MultiBinary"):
-        low = {"Box": lambda: space.low, "MultiDiscrete": lambda: space.start}.get(kind, lambda: 0)()
-        high = {"Box": lambda: space.high, "MultiDiscrete": lambda: space.start + space.nvec - 1}.get(kind, lambda: 1)()
-        lows, highs = (np.broadcast_to(np.asarray(b, dtype=float), space.shape).ravel() for b in (low, high))
-        for i in range(min(len(lows), MOST_NUMBERS)):
-            yield f"{where}[{i}]", float(lows[i]), float(highs[i])
-    elif kind in ("Tuple", "Dict"):
-        for key, part in space.spaces.items() if kind == "Dict" else enumerate(space.spaces):
-            yield from _parts(part, f"{where} {key}")
-
-
-def _numbers(space: Any, seen: Any) -> Iterator[Any]:
-    """Yield the numbers of an observation, part by part, in the order of `_parts`, which is that of the space.
-
-    Parts without a fixed number of values (Sequence, Graph, Text) are left out.
+    Raises:
+        ConnectError: it is not what Gymnasium demands.
     """
-    import numpy as np
-
-    kind = type(space).__name__
-    if kind in ("Tuple", "Dict"):
-        for key, part in space.spaces.items() if kind == "Dict" else enumerate(space.spaces):
-            yield from _numbers(part, seen[key])
-    elif kind in NUMERIC:
-        yield np.ascontiguousarray(seen).ravel()
-
-
-def _digest(whole: Any, space: Any, seen: Any) -> None:
-    """Add a complete observation to a hash."""
-    import numpy as np
-
-    kind = type(space).__name__
-    if kind in ("Tuple", "Dict"):
-        for key, part in space.spaces.items() if kind == "Dict" else enumerate(space.spaces):
-            _digest(whole, part, seen[key])
-    elif kind in NUMERIC:
-        whole.update(np.ascontiguousarray(seen).tobytes())
-    elif kind == "Sequence":
-        whole.update(str(len(seen)).encode())
-        for one in seen if not space.stack else ():
-            _digest(whole, space.feature_space, one)
-        whole.update(repr(seen).encode() if space.stack else b"")
-    else:
-        whole.update(repr(seen).encode())
+    expected = _RETURNED[method]
+    if isinstance(found, tuple) and len(found) == len(expected.split(",")) and isinstance(found[-1], Mapping):
+        return found
+    raise ConnectError(
+        f"{method} does not return what Gymnasium demands", found=repr(found)[:200], expected=f"a tuple: {expected}"
+    )
 
 
 def _bound(value: float) -> float | None:

@@ -303,6 +303,8 @@ def _check(s: EvolutionSettings) -> None:
     for name in ("metrics", "first"):
         if not all(isinstance(v, str) and v for v in getattr(s, name)):
             raise _wrong(name, getattr(s, name), "a list of texts")
+    if len(set(s.metrics)) < len(s.metrics):
+        raise _wrong("metrics", s.metrics, "each metric once")
     for name in ("constant_low", "constant_high"):
         if not _is_number(getattr(s, name)):
             raise _wrong(name, getattr(s, name), "a finite number")

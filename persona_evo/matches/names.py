@@ -17,13 +17,14 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from persona_evo import limits
 from persona_evo.agents.agent import Agent, check
 from persona_evo.agents.agent_files import EVOLVER, agent_from, load_agents, load_league
 from persona_evo.agents.duel import League
 from persona_evo.agents.program import is_file
 from persona_evo.errors import InputError, Place, PolicyError, SettingsError, unknown
 from persona_evo.games.core import Game
-from persona_evo.jobs.windows import program, split_at_colon
+from persona_evo.jobs.windows import split_at_colon
 from persona_evo.search.settings import SearchSettings
 from persona_evo.store import policy_library, runs
 
@@ -90,8 +91,8 @@ def _expected(game: Game, forms: str) -> str:
 
 
 def _known(game: Game, file: str, name: str, in_file: bool, forms: str) -> Agent:
-    if not in_file and (name.endswith(".json") or Path(name).is_dir()):
-        return _policy(game, _final(Path(name)), Path(name).stem)
+    if not in_file and (name.endswith(".json") or (Path(name) / runs.CONFIG).is_file()):
+        return _policy(game, policy_library.file_of(name) or name, Path(name).stem)
     own = [p.name for p in policy_library.available(game.name)] if not in_file else []
     if not in_file and not game.agents and name not in own:
         raise SettingsError(f"{game.name} has no agents of its own", found=name, expected=forms)
@@ -111,14 +112,6 @@ def _known(game: Game, file: str, name: str, in_file: bool, forms: str) -> Agent
             hint="NAME is one of its tables",
         )
     raise SettingsError("no such agent", found=name, expected=f"{expected}; {forms}", hint=hint)
-
-
-def _final(path: Path) -> Path:
-    """Return a policy's file; for a run's folder, that of its last policy."""
-    found = runs.policy_of(path) if path.is_dir() else path
-    if found is None:
-        raise SettingsError("the run has no policy yet", found=str(path), hint=program("evolve", "--resume", path))
-    return found
 
 
 def _policy(game: Game, name: str | Path, label: str) -> Agent:
@@ -207,9 +200,10 @@ def _changed(agent: Agent, changes: str, word: str, game: Game) -> Agent:
                 f"agent {agent.name} has no field of this name", found=key, expected=expected, hint=hint
             )
     for key in ("seconds", "iterations"):
-        value = own.get(key, 1)
-        if isinstance(value, str) or (key == "iterations" and value != int(value)):
-            raise SettingsError(f"{key} of {agent.name} must be a number", found=str(value))
+        value = limits.integral(own.get(key, 1))
+        if isinstance(value, str) or (key == "iterations" and not isinstance(value, int)):
+            expected = f"a {'whole ' if key == 'iterations' else ''}number"
+            raise SettingsError(f"{key} of {agent.name} must be a number", found=str(value), expected=expected)
     found = replace(agent, name=word, constants=constants, search=search, **own)
     check(found, game)
     return found

@@ -155,7 +155,7 @@ def test_too_many_decisions_are_cut_short_with_the_score_so_far():
         (lambda c: c.report_metric("A", float("inf")), "not a finite"),
         (lambda c: c.report_metric("Z", 1), "no such metric"),
         (lambda c: c.select(0), "out of range"),
-        (lambda c: c.select(65535), "out of range"),
+        (lambda c: c.select(65535), "out of range; found: 65,535 choices; expected: 1 to 65534"),
         (lambda c: c.select(2, [0, 0]), "weights"),
         (lambda c: 1 / 0, "ZeroDivisionError"),
         (lambda c: None, "without supply_outcome"),

@@ -3,14 +3,16 @@
 import json
 import os
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 
-from persona_evo.connect import doctor
+from persona_evo.connect import doctor, gym_spaces
 from persona_evo.connect.client import Client
 from persona_evo.connect.description_file import read
 from persona_evo.connect.game import of
-from persona_evo.connect.gym import MOST_NUMBERS, Environment
+from persona_evo.connect.gym import Environment
+from persona_evo.connect.gym_spaces import MOST_NUMBERS
 from persona_evo.connect.session import Session
 from persona_evo.errors import ConnectError
 from persona_evo.games import mapsets
@@ -286,15 +288,46 @@ def test_an_observation_that_does_not_fit_its_space_is_refused(tmp_path, monkeyp
             wheel.play(Told())
 
 
-def test_a_mask_of_another_length_is_refused(tmp_path, monkeypatch):
+@pytest.mark.parametrize("mask", [[1], 5, "011", [0, float("nan"), 1], [[0, 1, 1]], [0, [1], 1]])
+def test_a_mask_that_does_not_fit_is_refused(tmp_path, monkeypatch, mask):
     (tmp_path / "unfit_environments.py").write_text(UNFIT, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     wheel = Environment("unfit_environments:Wheel-v0", Told.settings)
     bare = wheel.environment.unwrapped
-    bare.reset = lambda seed=None, options=None: ({"angle": [0], "speed": 0, "trail": ()}, {"action_mask": [1]})
+    bare.reset = lambda seed=None, options=None: ({"angle": [0], "speed": 0, "trail": ()}, {"action_mask": mask})
     bare.turns = 0
-    with pytest.raises(ConnectError, match="action_mask"):
+    with pytest.raises(ConnectError, match="action_mask") as refused:
         wheel.play(Told())
+    assert refused.value.expected == "3 numbers, one for each action"
+
+
+SEEN = {"angle": [0], "speed": 0, "trail": ()}
+
+
+@pytest.mark.parametrize(
+    "method, found, message",
+    [
+        ("reset", SEEN, "reset does not return what Gymnasium demands"),
+        ("reset", (SEEN, None), "reset does not return what Gymnasium demands"),
+        ("step", None, "step does not return what Gymnasium demands"),
+        ("step", (SEEN, 1.0, False, {}), "step does not return what Gymnasium demands"),
+        ("step", (SEEN, "x", False, False, {}), "the reward of a step is not a number"),
+    ],
+)
+def test_an_environment_that_returns_something_else_is_told_in_words(tmp_path, monkeypatch, method, found, message):
+    (tmp_path / "unfit_environments.py").write_text(UNFIT, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    wheel = Environment("unfit_environments:Wheel-v0", Told.settings)
+    returned = {"reset": (SEEN, {}), method: found}
+    methods = {name: lambda *_, answer=answer, **__: answer for name, answer in returned.items()}
+    wheel.states.environment = SimpleNamespace(**methods)
+    with pytest.raises(ConnectError, match=message):
+        wheel.play(Told())
+
+
+def test_names_of_parts_fit_on_one_line():
+    space = gymnasium.spaces.Dict({"a\nb\x1b": gymnasium.spaces.Discrete(3)})
+    assert [where for where, _, _ in gym_spaces.parts(space, "")] == [" a b\\x1b"]
 
 
 def test_the_help_says_how_an_environment_is_named(capsys):

@@ -58,6 +58,7 @@ def test_settings_survive_json(preset: str) -> None:
         ({"mutations": {"new": -1}}, "at least 0"),
         ({"common_seeds": 1}, "true or false"),
         ({"metrics": ("",)}, "list of texts"),
+        ({"metrics": ("PE", "MS", "PE")}, "each metric once"),
         ({"duplicates": "behaviour"}, "other seeds"),
         ({"duplicates": "canonical"}, "duplicates 'off'"),
     ],
