@@ -1,4 +1,4 @@
-"""Write a persona file, explain a persona, or list the personas that ship with the project."""
+"""Write a persona file, check a persona, or list the personas that ship with the project."""
 
 from __future__ import annotations
 
