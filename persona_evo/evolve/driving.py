@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from persona_evo.evolve.fitness import OutOfTime
 from persona_evo.evolve.genome import is_lists
 from persona_evo.evolve.islands import Evaluate, generations
 from persona_evo.evolve.records import EvolutionState, Generation, Individual, IslandRow
+from persona_evo.games.core import Game
 from persona_evo.jobs.workers import Usage
 from persona_evo.store import runs
 
@@ -69,7 +70,7 @@ def drive(
     levels: int,
     *,
     validation: int = 0,
-    better: Mapping[str, str] | None = None,
+    game: Game | None = None,
     deadline: float | None = None,
     progress: Tell | None = None,
 ) -> str:
@@ -95,7 +96,7 @@ def drive(
         metrics=metrics,
         levels=levels,
         validation=validation,
-        better=better,
+        game=game,
         first=run.config.get("first", ()),
         state=state,
         check=getattr(evaluate, "check", lambda: None),

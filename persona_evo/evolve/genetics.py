@@ -80,13 +80,6 @@ def leaves(settings: EvolutionSettings, metrics: Sequence[str]) -> tuple[str, ..
     return (*metrics, *(symbol for symbol in own if symbol not in metrics))
 
 
-def judged(settings: EvolutionSettings, game: Game) -> dict[str, str]:
-    """Return `Metric.better` of each metric that the game calls good or bad; empty if random terms do not follow it."""
-    if settings.terms != "game":
-        return {}
-    return {m.symbol: m.better for m in game.metrics if m.better in _ADDED}
-
-
 @dataclass(frozen=True, eq=False)
 class Primitives:
     """The building blocks of formulas.
@@ -96,7 +89,9 @@ class Primitives:
         functions: its functions, as DEAP nodes.
         symbols: its named leaves, as DEAP nodes.
         constants: (low, high) of the one leaf that is a new number each time.
-        better: what the game says of its metrics (`judged`), by their symbols.
+        better: `Metric.better` of each metric that the game calls good or bad, by their symbols; empty if random terms
+            do not follow it.
+        clocks: the symbols of the game's clocks.
     """
 
     pset: Any
@@ -104,14 +99,18 @@ class Primitives:
     symbols: tuple[Any, ...]
     constants: tuple[float, float]
     better: Mapping[str, str] = field(default_factory=dict)
+    clocks: tuple[str, ...] = ()
 
     @classmethod
-    def of(
-        cls, settings: EvolutionSettings, metrics: Sequence[str], better: Mapping[str, str] | None = None
-    ) -> Primitives:
-        """Return the primitive set of these settings over these metrics (see `metrics_of` and `judged`)."""
+    def of(cls, settings: EvolutionSettings, metrics: Sequence[str], game: Game | None = None) -> Primitives:
+        """Return the primitive set of these settings over these metrics (see `metrics_of`).
+
+        Args:
+            game: the game, which says what is good about its metrics; None for metrics of no game.
+        """
         from deap import gp
 
+        own = game.metrics if game else ()
         pset = gp.PrimitiveSet("tree_policy", 0)
         for name in BASIC if settings.functions == "basic" else EXTENDED:
             pset.addPrimitive(PRIMITIVES[name].function, PRIMITIVES[name].arity, name=name)
@@ -122,7 +121,8 @@ class Primitives:
             functions=tuple(pset.primitives[gp.__type__]),
             symbols=tuple(pset.terminals[gp.__type__]),
             constants=(settings.constant_low, settings.constant_high),
-            better=better or {},
+            better={m.symbol: m.better for m in own if m.better in _ADDED} if settings.terms == "game" else {},
+            clocks=tuple(m.symbol for m in own if m.clock and m.symbol in metrics),
         )
 
     @property

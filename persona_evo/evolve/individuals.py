@@ -14,6 +14,7 @@ from persona_evo.evolve.setting_values import BY_SEARCH, FORMULA, LISTS, PLANNED
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.formula import Formula, parse
 from persona_evo.games import registry
+from persona_evo.games.core import Game
 from persona_evo.personas.lists import (
     CEILING,
     DEFAULT_LISTS,
@@ -102,7 +103,7 @@ def first_individuals(settings: EvolutionSettings, spec: FitnessSpec, lists: Seq
     game = registry.get(spec.game)
     utility = parse(spec.utility, game.symbols)
     if settings.individual != LISTS:
-        texts = start.first_formulas(settings, game, utility, spec.priority, _cares(spec))
+        texts = start.first_formulas(settings, game, _goal(spec, game))
         found = check_first(settings, symbols_of(settings, spec), texts)
         if unbounded := [text for text in texts if text not in found and text in settings.first]:
             raise SettingsError(
@@ -113,9 +114,7 @@ def first_individuals(settings: EvolutionSettings, spec: FitnessSpec, lists: Seq
             )
         return found
     given = [name for name in settings.first if genome.is_lists(name)]
-    own = [
-        parse(text) for text in start.first_formulas(_formulas(settings), game, utility, spec.priority, _cares(spec))
-    ]
+    own = [parse(text) for text in start.first_formulas(_formulas(settings), game, _goal(spec, game))]
     symbols = symbols_of(settings, spec)
     for text in given:
         if not check_first(settings, symbols, [text]):
@@ -141,8 +140,7 @@ def start_in_words(settings: EvolutionSettings, spec: FitnessSpec, lists: Sequen
     """Return in words what the first population is made of (see `first_individuals`)."""
     game = registry.get(spec.game)
     if settings.individual != LISTS:
-        utility = parse(spec.utility, game.symbols)
-        return start.start_in_words(settings, game, utility, spec.priority, _cares(spec))
+        return start.start_in_words(settings, game, _goal(spec, game))
     found = first_individuals(settings, spec, lists)
     joined, left = min(len(found), settings.population), settings.population - len(found)
     whose = "the persona's" if lists else "the planner's"
@@ -158,13 +156,13 @@ def start_in_words(settings: EvolutionSettings, spec: FitnessSpec, lists: Sequen
 def left_out(settings: EvolutionSettings, spec: FitnessSpec) -> str:
     """Return which policies that nobody named one by one do not join the first population; "" if all join."""
     game = registry.get(spec.game)
-    utility = parse(spec.utility, game.symbols)
-    return start.left_out(_formulas(settings), game, utility, spec.priority, _cares(spec))
+    return start.left_out(_formulas(settings), game, _goal(spec, game))
 
 
-def _cares(spec: FitnessSpec) -> tuple[float, ...]:
-    """Return the weights of what keeps the player in the game in the formulas of the first population."""
-    return start.CARES if spec.whole else start.MORE_CARES
+def _goal(spec: FitnessSpec, game: Game) -> start.Goal:
+    """Return what formulas of the first population are made of."""
+    cares = start.CARES if spec.whole else start.MORE_CARES
+    return start.Goal(parse(spec.utility, game.symbols), spec.priority, cares)
 
 
 def _formulas(settings: EvolutionSettings) -> EvolutionSettings:

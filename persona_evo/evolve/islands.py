@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import fsum
 
 from persona_evo import seeds
@@ -25,6 +25,7 @@ from persona_evo.evolve.duplicates import EvaluationCache, keys_for
 from persona_evo.evolve.genes import Genome
 from persona_evo.evolve.records import EvolutionState, Generation, Individual, Island, IslandRow, Request
 from persona_evo.evolve.settings import EvolutionSettings
+from persona_evo.games.core import Game
 
 _TREES = 4
 """The number of trees and keys that are cached, as a multiple of the population."""
@@ -42,7 +43,7 @@ def generations(
     metrics: Sequence[str],
     levels: int,
     validation: int = 0,
-    better: Mapping[str, str] | None = None,
+    game: Game | None = None,
     first: Sequence[str] = (),
     state: EvolutionState | None = None,
     check: Callable[[], None] = lambda: None,
@@ -56,7 +57,7 @@ def generations(
         levels: the number of levels to train on.
         validation: the number of levels, numbered after these, on which elites and the hall of fame are compared; at
             least one if the settings draw levels for each generation.
-        better: what the game says of each metric, for random terms (`genetics.judged`).
+        game: the game, which random terms follow; None for metrics of no game.
         first: formulas that join the first population, dealt to the islands in turn.
         state: the state to continue from.
         check: called for each individual that is bred; an exception it raises ends the generation.
@@ -65,9 +66,7 @@ def generations(
         SettingsError: a formula of `first` or of `state` uses what the settings do not have.
         GameError: the evaluation did not return `levels` finite numbers.
     """
-    model = _Model(
-        settings, seed, evaluate, genetics.Primitives.of(settings, metrics, better), levels, validation, check
-    )
+    model = _Model(settings, seed, evaluate, genetics.Primitives.of(settings, metrics, game), levels, validation, check)
     if state is None:
         yield model.begin(first)
         state = model.state

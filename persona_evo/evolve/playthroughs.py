@@ -165,8 +165,8 @@ class Workshop:
 
 _workshops: WorkerCache[Workshop] = WorkerCache(2)
 """The workshops by the digest of their specification."""
-_levels: WorkerCache[tuple[Game, Level]] = WorkerCache(1_000)
-"""The loaded levels of all specifications, by their text and the identity of the game."""
+_levels: WorkerCache[tuple[Game, Level]] = WorkerCache(1_500)
+"""The loaded levels of all specifications, by their text and the identity of the game: a pool of 1,000 and more."""
 
 
 def _loaded(game: Game, text: LevelText) -> Level:

@@ -14,7 +14,6 @@ from persona_evo.evolve import winner as winners
 from persona_evo.evolve.comparison import Comparing
 from persona_evo.evolve.driving import INTERRUPTED, Tell, drive, hall_entry, state_of
 from persona_evo.evolve.fitness import Fitness
-from persona_evo.evolve.genetics import judged
 from persona_evo.evolve.individuals import symbols_of
 from persona_evo.evolve.outcome import Outcome, best_run, in_start, policy_after
 from persona_evo.evolve.records import Individual
@@ -175,7 +174,7 @@ def _work(
             symbols_of(settings, training.spec),
             cases.train,
             validation=cases.validation,
-            better=judged(settings, game),
+            game=game,
             deadline=fitness.stop,
             progress=progress,
         )
@@ -241,7 +240,7 @@ def _schedule(
     slowness = fitness.time_one(fitness.spec.utility)
     if settings.levels_a_generation:
         tuning = settings.tuning * max(0.0, deadline - time.monotonic())
-        choosing = fitness.seconds(cases.ending(settings)) + tuning
+        choosing = fitness.seconds(cases.measuring(settings)) + tuning
     else:
         choosing = fitness.seconds(settings.final_candidates * settings.final_trials * len(fitness.spec.cases))
     others = fitness.seconds(comparing.playthroughs) if comparing else 0.0

@@ -15,7 +15,7 @@ from persona_evo.errors import SettingsError
 from persona_evo.evolve import selection, tuning
 from persona_evo.evolve.fitness import Fitness, OutOfTime
 from persona_evo.evolve.fitness_spec import FitnessSpec
-from persona_evo.evolve.genetics import Primitives, judged
+from persona_evo.evolve.genetics import Primitives
 from persona_evo.evolve.individuals import symbols_of
 from persona_evo.evolve.playthroughs import PlaythroughScore, mean_score
 from persona_evo.evolve.pools import VALIDATION, LevelPool, best_known
@@ -120,10 +120,6 @@ class CaseCounts:
         plays *= fmean(settings.budgets or (1.0,))
         return round(plays) + settings.islands * (2 * settings.elites + 1) * self.validation
 
-    def ending(self, settings: EvolutionSettings) -> int:
-        """Return the number of playthroughs in the final steps, without the tuning."""
-        return tuning.race_size(self.validation, settings.trials) + self.measuring(settings)
-
     def measuring(self, settings: EvolutionSettings) -> int:
         """Return the number of playthroughs in which the final policy is measured."""
         return (settings.trials + MEASURED) * self.validation
@@ -149,7 +145,7 @@ def choose(
     Args:
         hall: the hall of fame, best first; nobody has a validation if the first generation was not finished.
         fitness: plays the levels to train on and those to compare on, which follow them.
-        played: the number of playthroughs of the run so far; the tuning gets a share of it.
+        played: the number of playthroughs of the run so far; the end gets a share of it.
         until: the moment on `time.monotonic` by which the result is needed; the tuning ends early if necessary.
     """
     cases = CaseCounts.of(training)
@@ -183,13 +179,14 @@ def _tuned(
         if tell and total:
             tell(Phase(name, done, total, left))
 
-    meeting = cases.ending(settings) - cases.measuring(settings)
+    meeting = round(tuning.RACE * playthroughs)
+    playthroughs -= meeting
     show("comparing the finalists", 0, meeting)
     try:
-        best = tuning.finalist(hall, settings, seed, cases.train, cases.validation, fitness)
+        best = tuning.finalist(hall, settings, seed, cases.train, fitness, meeting)
         show("comparing the finalists", meeting, meeting)
-        better = judged(settings, registry.get(training.spec.game))
-        primitives = Primitives.of(settings, symbols_of(settings, training.spec), better)
+        game = registry.get(training.spec.game)
+        primitives = Primitives.of(settings, symbols_of(settings, training.spec), game)
         for step in tuning.steps(
             best, settings, seed, primitives, cases.train, cases.validation, fitness, playthroughs
         ):

@@ -68,8 +68,8 @@ def method(name: str, training: Training, settings: EvolutionSettings, line: str
         line: the formula whose constants are tuned.
     """
     settings = settled(settings, training.spec)
-    better = genetics.judged(settings, registry.get(training.spec.game))
-    primitives = genetics.Primitives.of(settings, symbols_of(settings, training.spec), better)
+    game = registry.get(training.spec.game)
+    primitives = genetics.Primitives.of(settings, symbols_of(settings, training.spec), game)
 
     def newcomers(count: int, stream: random.Random) -> list[str]:
         return [genome.to_text(genome.random_genome(settings, primitives, stream)) for _ in range(count)]

@@ -65,7 +65,7 @@ SAMPLING: Mapping[str, Any] = {
     "levels_a_generation": 16,
     "race_from": 4,
     "parsimony": 0.002,
-    "tuning": 0.2,
+    "tuning": 0.3,
     "reevaluations": 1,
     "rounds": 0,
     "unique_tries": 10,

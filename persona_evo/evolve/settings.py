@@ -83,7 +83,8 @@ class EvolutionSettings:
         wins: the weight of winning in the fitness, from 0 to 1; the rest is the weight of the utility.
         parsimony: the fitness that 100 additional bits of description cost in comparisons
             (`genome.description_length`).
-        tuning: the share of the playthroughs, or of the time, for tuning the constants of the best formulas at the end.
+        tuning: the share of the playthroughs, or of the time, for the end: the race of the finalists, and the tuning of
+            the winner.
         common_seeds: whether all individuals of a generation play with the same seeds.
         reevaluations: the largest number of evaluations of a candidate for the elite or the hall of fame, each with
             fresh seeds and all averaged; 1 trusts the first one.

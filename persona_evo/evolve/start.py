@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from persona_evo.agents.duel import League
 from persona_evo.errors import SettingsError, unknown
@@ -28,6 +28,23 @@ CARES = (0.1,)
 MORE_CARES = (0.1, 1.0)
 """These weights for play from move to move, where one careless move ends the game."""
 
+
+class Goal(NamedTuple):
+    """What formulas of the first population are made of.
+
+    Attributes:
+        utility: the persona's utility; None makes no formulas.
+        priority: its core priority.
+        cares: the weights of what keeps the player in the game.
+    """
+
+    utility: Formula | None = None
+    priority: str = ""
+    cares: Sequence[float] = CARES
+
+
+_NO_GOAL = Goal()
+
 LITTLE = (0.1, 0.01)
 """Constants of UCB1 that explore less than its own."""
 
@@ -42,9 +59,7 @@ def usual(game: Game, league: League | None = None) -> dict[str, Any]:
     return {"variables": "extended"} if game.players > 1 or league is not None else {}
 
 
-def of_persona(
-    utility: Formula, priority: str, metrics: Sequence[str], game: Game, cares: Sequence[float] = CARES
-) -> list[str]:
+def of_persona(goal: Goal, metrics: Sequence[str], game: Game) -> list[str]:
     """Return formulas made from the persona's goals: its utility and its core priority, as they are and minus a way.
 
     A way is the distance to the nearest of each of the game's targets, with and without the way to a win if no target
@@ -54,13 +69,14 @@ def of_persona(
     which matters if a search looks only a little ahead, and all ways to targets with CEILING if formulas may read it.
 
     Args:
-        utility: the persona's utility.
-        priority: its core priority.
+        goal: what the formulas are made of.
         metrics: the symbols that formulas may use.
         game: the game.
-        cares: the weights of what keeps the player in the game.
     """
-    text = canonical(Formula(tuple(0.0 if t in OUTCOMES else t for t in utility.tokens))).text
+    if goal.utility is None:
+        return []
+    priority = goal.priority
+    text = canonical(Formula(tuple(0.0 if t in OUTCOMES else t for t in goal.utility.tokens))).text
     clock = "".join(f" - 0.001 * {m.symbol}" for m in game.metrics if m.clock and m.symbol in metrics)
     home, care = (_readable(formula, metrics) for formula in (game.homing, game.care))
     near = [symbol for symbol in game.targets if symbol in metrics]
@@ -74,7 +90,7 @@ def of_persona(
         found.append(f"{home}{clock}")
     if care:
         last = found[-1:]
-        found += [f"{way} + {weight:g} * ({care})" for weight in cares for way in (*ways[-1], *last)]
+        found += [f"{way} + {weight:g} * ({care})" for weight in goal.cares for way in (*ways[-1], *last)]
     if CEILING in metrics and CEILING not in game.symbols:
         found += [f"{way} + 0.5 * {CEILING}" for own in ways for way in own if parse(way).symbols & {*near}]
     return found
@@ -168,16 +184,14 @@ def named(first: Sequence[str]) -> tuple[str, ...]:
     return () if NONE in first else tuple(first)
 
 
-def start_in_words(
-    settings: EvolutionSettings, game: Game, utility: Formula, priority: str, cares: Sequence[float] = CARES
-) -> str:
+def start_in_words(settings: EvolutionSettings, game: Game, goal: Goal) -> str:
     """Return what the first population is made of: UCB1, formulas from the utility, policies, texts, random ones.
 
     If there are more formulas than individuals, the first ones join, and the text says which have no room.
     """
     parts: dict[str, list[int]] = {}
     known: set[str] = set()
-    for name, texts in _by_name(settings, game, utility, priority, cares).items():
+    for name, texts in _by_name(settings, game, goal).items():
         new = set(texts) - known
         row = parts.setdefault(_SOURCES.get(name, "given"), [0, 0])
         row[0] += min(len(new), settings.population - min(len(known), settings.population))
@@ -193,18 +207,16 @@ def start_in_words(
     return text
 
 
-def left_out(
-    settings: EvolutionSettings, game: Game, utility: Formula, priority: str, cares: Sequence[float] = CARES
-) -> str:
+def left_out(settings: EvolutionSettings, game: Game, goal: Goal) -> str:
     """Return which policies that nobody named one by one do not join the first population; "" if all join."""
     said = []
     metrics = metrics_of(settings, game)
-    for name, texts in _by_name(settings, game, utility, priority, cares).items():
+    for name, texts in _by_name(settings, game, goal).items():
         if not texts:
             way = f"; --seed-policies {name} changes that" if name == "ucb1" else ""
             said.append(f"{_LABELS[name]} does not join the first population ({_why(name, settings, game)[0]}){way}")
         elif name == "library":
-            others = len(_candidates(name, metrics, game, utility, priority, cares)) - len(texts)
+            others = len(_candidates(name, metrics, game, goal)) - len(texts)
             if others:
                 which = counted(others, "policy", "policies")
                 said.append(f"{which} of the library left out: the settings lack what they need")
@@ -231,13 +243,7 @@ def _share(what: str, joined: int, all_there_are: int) -> str:
     return f"{counted(joined, 'formula')} given" if what == "given" else f"{some} {what}"
 
 
-def first_formulas(
-    settings: EvolutionSettings,
-    game: Game,
-    utility: Formula | None = None,
-    priority: str = "",
-    cares: Sequence[float] = CARES,
-) -> list[str]:
+def first_formulas(settings: EvolutionSettings, game: Game, goal: Goal = _NO_GOAL) -> list[str]:
     """Return the formulas that join the first population, as `settings.first` names them.
 
     "library" and "utility" give what the settings' symbols can express. Names in the preset itself may give nothing.
@@ -246,19 +252,17 @@ def first_formulas(
         SettingsError: a name that was given yields no formula that fits.
         FormulaError: a text is not a formula.
     """
-    texts = _by_name(settings, game, utility, priority, cares).values()
+    texts = _by_name(settings, game, goal).values()
     return list(dict.fromkeys(text for some in texts for text in some))
 
 
-def _by_name(
-    settings: EvolutionSettings, game: Game, utility: Formula | None, priority: str, cares: Sequence[float]
-) -> dict[str, list[str]]:
+def _by_name(settings: EvolutionSettings, game: Game, goal: Goal) -> dict[str, list[str]]:
     """Return names of `settings.first` -> their formulas that fit (see `first_formulas`)."""
     by_default = settings.first == EvolutionSettings.of(settings.preset).first
     metrics = metrics_of(settings, game)
     found: dict[str, list[str]] = {}
     for name in settings.first:
-        found[name] = check_first(settings, metrics, _candidates(name, metrics, game, utility, priority, cares))
+        found[name] = check_first(settings, metrics, _candidates(name, metrics, game, goal))
         if not found[name] and not by_default:
             why, hint = _why(name, settings, game)
             label = _LABELS.get(name, "a formula")
@@ -271,9 +275,7 @@ def _by_name(
     return found
 
 
-def _candidates(
-    name: str, metrics: Sequence[str], game: Game, utility: Formula | None, priority: str, cares: Sequence[float]
-) -> list[str]:
+def _candidates(name: str, metrics: Sequence[str], game: Game, goal: Goal) -> list[str]:
     """Return the formulas that a name stands for, whether they fit or not."""
     from persona_evo.store import policy_library
 
@@ -282,7 +284,8 @@ def _candidates(
     if name == "library":
         return [p.formula for p in policy_library.available(game.name) if p.kind == "formula"]
     if name == "utility":
-        return [*of_persona(utility, priority, metrics, game, cares), *of_rollouts(metrics, game)] if utility else []
+        made = of_persona(goal, metrics, game)
+        return [*made, *of_rollouts(metrics, game)] if made else []
     return [name]
 
 

@@ -15,7 +15,7 @@ from persona_evo.evolve.islands import generations
 from persona_evo.evolve.pools import LevelPool
 from persona_evo.evolve.records import Individual, Request
 from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.evolve.tuning import finalist, tune
+from persona_evo.evolve.tuning import RACE, finalist, tune
 from persona_evo.games import registry
 from persona_evo.jobs.workers import Workers
 from persona_evo.personas.lists import OpenList
@@ -116,7 +116,7 @@ def train(training: Training, settings: EvolutionSettings, seed: int, playthroug
     levels, validation = len(training.spec.levels), len(training.validation.levels)
     ask = Counter(Fitness(spec, workers), round(playthroughs * (1.0 - settings.tuning)))
     symbols = symbols_of(settings, training.spec)
-    judged = genetics.judged(settings, registry.get(training.spec.game))
+    game = registry.get(training.spec.game)
     evolution = generations(
         settings,
         seed,
@@ -124,7 +124,7 @@ def train(training: Training, settings: EvolutionSettings, seed: int, playthroug
         metrics=symbols,
         levels=levels,
         validation=validation,
-        better=judged,
+        game=game,
         first=first_individuals(settings, training.spec, training.lists),
     )
     better = selection.better(settings)
@@ -140,9 +140,9 @@ def train(training: Training, settings: EvolutionSettings, seed: int, playthroug
     if best is None:
         raise _too_few(playthroughs)
     ask.playthroughs = playthroughs
-    primitives = genetics.Primitives.of(settings, symbols, judged)
+    primitives = genetics.Primitives.of(settings, symbols, game)
     with contextlib.suppress(Spent):
-        best = finalist(hall, settings, seed, levels, validation, ask)
+        best = finalist(hall, settings, seed, levels, ask, round(RACE * (playthroughs - ask.spent)))
     tuned = tune(best, settings, seed, primitives, levels, validation, ask, playthroughs - ask.spent)
     curve.append(Point(ask.spent, curve[-1].training, tuned.fitness, tuned.formula))
     return Trained(tuned.formula, ask.spent, tuple(curve))

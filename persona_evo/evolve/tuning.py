@@ -1,11 +1,13 @@
 """The end of an evolution: chooses the best of the hall of fame and tunes its constants.
 
 The validation set has chosen the hall, so its best members are partly there by luck. They race on fresh draws of the
-training levels with the whole budget, and the worse half drops out after each draw. Then the constants of the winner
-are tuned in a few races. In each, variants of the formula, whose constants are multiplied by log-normal factors, run
-beside the formula itself on the same drawn levels, and the worse half drops out whenever twice as many levels have been
-played (successive halving: Jamieson and Talwalkar 2016). The winner replaces the formula only if it is ahead by more
-than the standard error of the difference. In the end, the tuned formula meets the untuned one on other levels.
+training levels with the whole budget, and the worse half drops out after each draw. Then the winner is tuned in a few
+races. In each, variants of the formula run beside the formula itself on the same drawn levels, and the worse half drops
+out whenever twice as many levels have been played (successive halving: Jamieson and Talwalkar 2016). The variants of
+the first race have a price for time in addition: if all else is equal, the shorter plan is better, but this is worth so
+little that generations do not see it. Those of the others have another term, or constants multiplied by log-normal
+factors. The winner replaces the formula only if it is ahead by more than the standard error of the difference. In the
+end, the tuned formula meets the untuned one on other levels.
 """
 
 from __future__ import annotations
@@ -27,44 +29,49 @@ from persona_evo.evolve.records import Individual, Request
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.standing import estimates
 
-_STEPS = (1.0, 0.6, 0.35)
+_STEPS = (1.0, 0.5)
 """The standard deviation of the logarithm of a constant's factor in each race of the tuning."""
+_PRICES = (0.003, 0.001, 0.0003, 0.0001)
+"""The prices of a unit of the game's clock that are tried."""
 _MOVED = 0.4
 """The share of the constants that a variant changes, at least one."""
 _EXTENDED = 0.5
 """The share of the variants that have another term."""
 _LEFT = (32, 16, 8, 4, 2)
 """The number of variants that play in each turn of a race. Each turn doubles the number of levels."""
-_PRICE = sum((left + 1) * max(1, (1 << turn) // 2) for turn, left in enumerate(_LEFT))
-"""The playthroughs of a race, as a multiple of the levels of its first turn. The formula itself plays all levels."""
 _DUEL = 0.2
 """The share of the playthroughs of the tuning that is for the duel of the tuned formula with the untuned one."""
-FINALISTS = 8
+FINALISTS = 16
 """The number of members of the hall that race in the end."""
-_DRAWS = (1, 1, 2)
-"""The levels of each draw of that race, as a multiple of the validation set. Half of the racers stay after each."""
-
-
-def race_size(validation: int, trials: int) -> int:
-    """Return the number of playthroughs of the race of the finalists, with so many trials of each level."""
-    return validation * trials * sum(draws * max(1, FINALISTS >> turn) for turn, draws in enumerate(_DRAWS))
+_DRAWS = (1, 1, 2, 4)
+"""The levels of each draw of that race, as a multiple of those of the first. Half of the racers stay after each."""
+RACE = 0.5
+"""The share of the race in the playthroughs of the end; the rest is for the tuning."""
 
 
 def finalist(
-    hall: Sequence[Individual], settings: EvolutionSettings, seed: int, levels: int, validation: int, ask: Ask
+    hall: Sequence[Individual],
+    settings: EvolutionSettings,
+    seed: int,
+    levels: int,
+    ask: Ask,
+    playthroughs: int,
 ) -> Individual:
     """Return the member of the hall that wins a race on drawn levels. The validation counts, too.
 
     Args:
         hall: the hall of fame, each member with its validation.
-        levels, validation: as for `racing.race`.
+        levels: as for `racing.race`.
         ask: a function that has requests played.
+        playthroughs: the highest number of playthroughs.
     """
     better = selection.better(settings)
     running = sorted(hall, key=better)[:FINALISTS]
     met: list[dict[Hashable, float]] = [dict(enumerate(one.validation)) for one in running]
-    for turn, draws in enumerate(_DRAWS):
-        drawn = _draw(settings, draws * validation, seeds.derive(seed, "finalists"), turn, levels)
+    price = sum(draws * max(1, len(running) >> turn) for turn, draws in enumerate(_DRAWS))
+    first = playthroughs // (price * settings.trials)
+    for turn, draws in enumerate(_DRAWS if first > 0 else ()):
+        drawn = _draw(settings, draws * first, seeds.derive(seed, "finalists"), turn, levels)
         for own, utilities in zip(met, ask([replace(drawn, formula=one.formula) for one in running]), strict=True):
             own.update(((turn, number), utility) for number, utility in enumerate(utilities))
         known = [replace(one, utilities=[found]) for one, found in zip(running, estimates(met), strict=True)]
@@ -123,12 +130,16 @@ def steps(
     stream = random.Random(seeds.derive(seed, "tuning", best.formula))
     untuned, spent, trials = best, 0, settings.trials
     duel = _draw(settings, int(_DUEL * playthroughs / 2 / trials), seeds.derive(seed, "duel"), 0, levels)
-    first = ((playthroughs - 2 * duel.playthroughs) // len(_STEPS) - validation) // (_PRICE * trials)
-    for number, step in enumerate(_STEPS if first > 0 else ()):
-        drawn = _draw(settings, first << len(_LEFT) - 1, seeds.derive(seed, "tuning"), number, levels)
-        variants = {_varied(best.formula, settings, primitives, step, stream): None for _ in range(_LEFT[0])}
-        race = _Race(best.formula, [text for text in variants if text != best.formula])
-        for turn, left in enumerate(_LEFT if race.running else ()):
+    priced = _priced(best.formula, settings, primitives)
+    share = (playthroughs - 2 * duel.playthroughs) // (len(_STEPS) + bool(priced)) - validation
+    for number, step in enumerate((*([0.0] if priced else []), *_STEPS)):
+        race = _Race(best.formula, _varied(best.formula, settings, primitives, step, stream) if step else priced)
+        lefts = [left for left in _LEFT if left < 2 * len(race.running)]
+        first = share // (trials * max(1, _price(lefts)))
+        if not lefts or first < 1:
+            continue
+        drawn = _draw(settings, first << len(lefts) - 1, seeds.derive(seed, "tuning"), number, levels)
+        for turn, left in enumerate(lefts):
             spent += race.turn(left, min(first << turn, len(drawn.cases)), drawn, ask)
             yield TuningStep(best, spent)
         if winner := race.winner():
@@ -164,8 +175,6 @@ class _Race:
 
     def winner(self) -> str:
         """Return the best variant, or "" if it is not ahead of the formula by more than the standard error."""
-        if not self.running:
-            return ""
         best = max(self.running, key=self._total)
         ahead = [own - theirs for own, theirs in zip(self.results[best], self.results[self.formula], strict=True)]
         error = stdev(ahead) / math.sqrt(len(ahead)) if len(ahead) > 1 else math.inf
@@ -175,7 +184,29 @@ class _Race:
         return fsum(self.results[text])
 
 
-def _varied(text: str, settings: EvolutionSettings, primitives: Primitives, step: float, stream: random.Random) -> str:
+def _price(lefts: Sequence[int]) -> int:
+    """Return the playthroughs of a race with the formula itself, as a multiple of the levels of its first turn."""
+    return sum((left + 1) * max(1, (1 << turn) // 2) for turn, left in enumerate(lefts))
+
+
+def _priced(text: str, settings: EvolutionSettings, primitives: Primitives) -> list[str]:
+    """Return variants of a formula with a price for time; none for lists, or for a game without a clock."""
+    if genome.is_lists(text) or not settings.mutations.get("term"):
+        return []
+    texts = [f"{text} - {price} * {clock}" for price in _PRICES for clock in primitives.clocks]
+    found = [genetics.read(longer, primitives) for longer in texts]
+    return [genome.to_text(longer) for longer in found if genetics.fits(longer, settings)]
+
+
+def _varied(
+    text: str, settings: EvolutionSettings, primitives: Primitives, step: float, stream: random.Random
+) -> list[str]:
+    """Return the different variants of a formula that run in a race."""
+    found = {_variant(text, settings, primitives, step, stream): None for _ in range(_LEFT[0])}
+    return [other for other in found if other != text]
+
+
+def _variant(text: str, settings: EvolutionSettings, primitives: Primitives, step: float, stream: random.Random) -> str:
     """Return a variant of a formula, which has another term or other constants; lists have other constants."""
     own = genome.read(text, primitives)
     if not isinstance(own, tuple) and settings.mutations.get("term") and stream.random() < _EXTENDED:

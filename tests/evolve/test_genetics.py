@@ -71,10 +71,12 @@ def test_random_formulas_keep_the_depths(growth: str) -> None:
 def test_random_sums_follow_what_the_game_says_of_its_metrics() -> None:
     game = registry.get("minidungeons2")
     chosen = EvolutionSettings.sampling(growth="sums", variables="planner")
-    symbols, judged = genetics.metrics_of(chosen, game), genetics.judged(chosen, game)
+    symbols = genetics.metrics_of(chosen, game)
+    primitives, stream = genetics.Primitives.of(chosen, symbols, game), random.Random(5)
+    judged = primitives.better
     assert judged["NT"] == "lower" and judged["TO"] == "higher" and "JT" not in judged
-    assert not genetics.judged(EvolutionSettings.sampling(terms="random"), game)
-    primitives, stream = genetics.Primitives.of(chosen, symbols, judged), random.Random(5)
+    assert not genetics.Primitives.of(EvolutionSettings.sampling(terms="random"), symbols, game).better
+    assert primitives.clocks == ("ST",) and not genetics.Primitives.of(chosen, ("NT",), game).clocks
     grown = [genetics.with_term(genetics.read("UTILITY", primitives), primitives, stream) for _ in range(4000)]
     signs = Counter((judged.get(tree[4 if tree[4].name != "*" else 5].name, ""), tree[0].name) for tree in grown)
     for says, share in (("higher", 0.9), ("lower", 0.1), ("", 0.5)):

@@ -23,7 +23,7 @@ from persona_evo.evolve.records import Request
 from persona_evo.evolve.reopening import summary
 from persona_evo.evolve.run import evolve_runs, resume
 from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.evolve.start import chosen, first_formulas, left_out, of_rollouts, start_in_words
+from persona_evo.evolve.start import Goal, chosen, first_formulas, left_out, of_rollouts, start_in_words
 from persona_evo.formula import parse
 from persona_evo.games import mapsets, registry
 from persona_evo.jobs import deadline as deadlines
@@ -387,9 +387,9 @@ def test_a_start_that_is_larger_than_the_population_says_what_has_room() -> None
 
     def said(population: int, *first: str) -> str:
         chosen = tiny("modern", first=first, population=population, islands=1, elites=1, migrants=1)
-        return start_in_words(chosen, GAME, persona.utility, persona.priority)
+        return start_in_words(chosen, GAME, Goal(persona.utility, persona.priority))
 
-    whole = first_formulas(tiny("modern", first=("utility",)), GAME, persona.utility, persona.priority)
+    whole = first_formulas(tiny("modern", first=("utility",)), GAME, Goal(persona.utility, persona.priority))
     n = len(whole)
     assert (
         said(n + 3, "utility", "PE", "PE + 1") == f"{n} made of what the persona wants, 2 formulas given, "
@@ -435,7 +435,7 @@ def test_ucb1_that_is_named_brings_its_variables() -> None:
 
     persona = load("runner", GAME)
     assert made(["ucb1"]).variables == "extended" and made(["utility"]).variables == "metrics"
-    assert first_formulas(made(["ucb1", "utility"]), GAME, persona.utility, persona.priority)[0] == UCB1_FORMULA
+    assert first_formulas(made(["ucb1", "utility"]), GAME, Goal(persona.utility, persona.priority))[0] == UCB1_FORMULA
     assert made(["none"]).first == () and first_formulas(made(["none"]), GAME) == []
     assert made(None, first=("ucb1",)) == made(["ucb1"])
     with pytest.raises(SettingsError, match="none cannot be combined with other policies"):
@@ -448,7 +448,7 @@ def test_ucb1_that_is_named_brings_its_variables() -> None:
 
 def test_a_default_that_does_not_fit_is_told_and_left_out() -> None:
     persona = load("runner", GAME)
-    wanted = GAME, persona.utility, persona.priority
+    wanted = GAME, Goal(persona.utility, persona.priority)
     usual = EvolutionSettings.modern()
     missing = left_out(usual, *wanted)
     assert missing.startswith("UCB1 does not join the first population") and "\n" not in missing
@@ -459,16 +459,16 @@ def test_a_default_that_does_not_fit_is_told_and_left_out() -> None:
 
 def test_the_first_population_has_what_the_persona_wants_and_the_way_there() -> None:
     persona = load("completionist", GAME)
-    found = first_formulas(tiny("modern", first=("utility",)), GAME, persona.utility, persona.priority)
+    found = first_formulas(tiny("modern", first=("utility",)), GAME, Goal(persona.utility, persona.priority))
     assert {"0.3 * PE + 0.7 * IC", "IC", "IC - 0.1 * NM - 0.001 * ST", "IC + 0.1 * (-NE) - 0.001 * ST"} <= set(found)
     assert all("DEAD" not in text for text in found) and len(set(found)) == len(found)
-    plain = first_formulas(tiny("paper", first=("utility",)), GAME, persona.utility, persona.priority)
+    plain = first_formulas(tiny("paper", first=("utility",)), GAME, Goal(persona.utility, persona.priority))
     assert plain and not any(symbol in text for text in plain for symbol in ("NM", "NE", "min"))
 
 
 def test_the_first_population_has_the_mean_utility_with_each_good_and_bad_metric_where_formulas_read_it() -> None:
     persona = load("completionist", GAME)
-    wanted = GAME, persona.utility, persona.priority
+    wanted = GAME, Goal(persona.utility, persona.priority)
     found = first_formulas(tiny("modern", first=("utility",), variables="extended"), *wanted)
     assert {"R + 0.1 * sqrt(log(P) / N)", "R + 0.1 * HL", "R - 0.1 * NE"} <= set(found)
     assert not {"R - 0.1 * HL", "R - 0.1 * ST", "R - 0.1 * DEAD"} & set(found)

@@ -100,7 +100,7 @@ def test_an_evolution_on_all_levels(settings: EvolutionSettings, digest: str) ->
 def test_an_evolution_on_drawn_levels_with_its_end(individual: str, digest: str) -> None:
     settings = EvolutionSettings.sampling(**DRAWN, individual=individual, budgets=(1.0, 0.5))
     ledger, hall = evolved(settings, VALIDATION)
-    best = tuning.finalist(hall, settings, SEED, LEVELS, VALIDATION, ledger)
+    best = tuning.finalist(hall, settings, SEED, LEVELS, ledger, 1_000)
     primitives = genetics.Primitives.of(settings, METRICS)
     best = tuning.tune(best, settings, SEED, primitives, LEVELS, VALIDATION, ledger, 2_000)
     ledger.note(best.formula, best.validation)

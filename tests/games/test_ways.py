@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from persona_evo.errors import GameError
-from persona_evo.evolve.start import of_persona
+from persona_evo.evolve.start import Goal, of_persona
 from persona_evo.formula import parse
 from persona_evo.games import registry
 from persona_evo.games.core import Game
@@ -106,11 +106,11 @@ def test_a_policy_that_follows_a_way_finds_in_few_iterations_what_another_misses
 
 
 def test_an_evolution_starts_from_ways() -> None:
-    found = of_persona(parse("COINS"), "COINS", GAME.symbols, GAME)
+    found = of_persona(Goal(parse("COINS"), "COINS"), GAME.symbols, GAME)
     assert {"COINS - 0.1 * NC", "COINS - 0.1 * NK", "COINS + 0.1 * (-NX)"} <= set(found)
     careful = replace(GAME, care="HP")
     careless, more = (
-        {text for text in of_persona(parse("COINS"), "COINS", GAME.symbols, careful, cares) if "(HP)" in text}
+        {text for text in of_persona(Goal(parse("COINS"), "COINS", cares), GAME.symbols, careful) if "(HP)" in text}
         for cares in ((), (0.1, 1.0))
     )
     assert not careless and {"COINS - 0.1 * NC + 0.1 * (HP)", "COINS - 0.1 * NC + 1 * (HP)"} <= more

@@ -129,7 +129,10 @@ def test_wins_are_compared_level_by_level(choices: Choices) -> None:
     won = {first: (10, 10, 7, 10, 0, 10), second: (10, 10, 6, 10, 0, 9)}
     many = {p: replace(measure(*[0.5] * 6, trials=10), won=w) for p, w in won.items()}
     plain = win_probe(choices, "planner-300", WHO, ucb1, 20, 1)
-    choices.known = {**many, plain: replace(measure(*[0.5] * 6, trials=20), won=(20, 3, 20, 20, 0, 20))}
+    choices.known = {
+        **many,
+        plain: replace(measure(*[0.5] * 2, 0.4, *[0.5] * 3, trials=20), won=(20, 3, 20, 20, 0, 20)),
+    }
     found = findings.fewer_wins(choices, "planner-300", WHO, 20)
     assert found is not None
     assert [(row.level, row.won, row.trials, row.other) for row in found] == [
@@ -139,3 +142,6 @@ def test_wins_are_compared_level_by_level(choices: Choices) -> None:
     assert found[0].p < findings.RARE < found[1].p
     goal = next(g for g in findings.goals(choices) if "fewer wins" in g.text)
     assert goal.met is False and "runner, level2: 13 of 20, UCB1 20 of 20" in goal.why
+    assert "1 pair of level and persona in all trials. In 1 of these, the mean utility is higher" in goal.why, (
+        "level5 is not rare"
+    )

@@ -24,6 +24,7 @@ from persona_evo.studies.evolution.settings import (
     study_game,
 )
 from persona_evo.studies.evolution.stages import ENOUGH, budget_probe, win_probe
+from persona_evo.words import counted
 
 LOSS = -0.005
 """Nothing is lost if the interval of a difference lies above this."""
@@ -74,6 +75,7 @@ class Fewer(NamedTuple):
         won, trials: wins and trials of the evolved lists.
         other, others: wins and trials of UCB1.
         p: the one-sided p value of Fisher's exact test.
+        gain: the difference of the mean utilities in this level, positive if that of the evolved lists is higher.
     """
 
     level: str
@@ -82,6 +84,7 @@ class Fewer(NamedTuple):
     other: int
     others: int
     p: float
+    gain: float
 
     @property
     def text(self) -> str:
@@ -173,7 +176,8 @@ def fewer_wins(c: Choices, setting: str, persona: str, trials: int) -> list[Fewe
         others = len(other.utilities[k])
         if won * others < other.won[k] * played:
             p = fewer(won, played, other.won[k], others)
-            rows.append(Fewer(level.name, won, played, other.won[k], others, p))
+            gain = fmean(utility for m in found for utility in m.utilities[k]) - fmean(other.utilities[k])
+            rows.append(Fewer(level.name, won, played, other.won[k], others, p, gain))
     return sorted(rows, key=lambda row: row.p)
 
 
@@ -277,17 +281,20 @@ def _for_personas(
 
 def _wins(c: Choices, setting: str) -> StudyGoal:
     text = f"{setting}: no level with fewer wins than UCB1 (p < {RARE:g})"
-    bad: list[tuple[float, str]] = []
+    bad: list[tuple[float, str, float]] = []
     for trials in c.settings.wins:
         for persona in c.settings.personas:
             found = fewer_wins(c, setting, persona, trials)
             if found is None:
                 return StudyGoal(text, None, "")
-            bad += [(row.p, f"{plain(persona)}, {row.text}") for row in found if row.p < RARE]
+            bad += [(row.p, f"{plain(persona)}, {row.text}", row.gain) for row in found if row.p < RARE]
     if not bad:
         return StudyGoal(text, True, "There is none.")
-    clearest = "; ".join(row for _, row in sorted(bad)[:SHOWN])
-    return StudyGoal(text, False, f"There are {len(bad)} in all trials. The clearest: {clearest}.")
+    clearest = "; ".join(row for _, row, _ in sorted(bad)[:SHOWN])
+    worthwhile = sum(gain > 0 for *_, gain in bad)
+    why = f"{counted(len(bad), 'pair')} of level and persona in all trials. In {worthwhile} of these, the mean utility "
+    why += f"is higher than UCB1's, as the persona wants other things more than to win. The clearest: {clearest}."
+    return StudyGoal(text, False, why)
 
 
 def _cross(c: Choices, setting: str) -> StudyGoal:

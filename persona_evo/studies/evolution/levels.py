@@ -86,10 +86,9 @@ class Levels:
         """Return a set by its name."""
         if name == CHOOSING:
             return LevelSet.of(name, self.pool(persona, TRAINING).levels[:CHOICES])
-        if name == PART and len(self.pool(persona, HELD_OUT).levels) > PARTLY:
-            return LevelSet.of(name, self.pool(persona, HELD_OUT).levels[:PARTLY])
         if name == PART:
-            return self.set_of(persona, HELD_OUT)
+            whole = self.pool(persona, HELD_OUT).levels
+            return LevelSet.of(PART if len(whole) > PARTLY else HELD_OUT, whole[:PARTLY])
         return self.named[name] if name in self.named else LevelSet.of(name, self.pool(persona, name).levels)
 
 
