@@ -60,8 +60,8 @@ class Setting(NamedTuple):
 SETTINGS = {
     "single": Setting("single", 3_000, (SEEDED, EVOLUTION, RANDOM, HILL, UCB1), 16_000),
     "planner-300": Setting("anytime", 300, (SEEDED,), 8_000),
-    "planner-1000": Setting("anytime", 1_000, (SEEDED,), 7_000),
-    "casual": Setting("", 200, (SEEDED,), 6_000),
+    "planner-1000": Setting("anytime", 1_000, (SEEDED,), 18_000),
+    "casual": Setting("", 200, (SEEDED,), 5_000),
 }
 
 

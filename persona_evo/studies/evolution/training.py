@@ -34,7 +34,7 @@ LINES, RUNS = "lines.jsonl", "runs.jsonl"
 LINE = "line"
 """The method of the handwritten lines, which have no runs."""
 
-COST = {"single": 4.0, "planner-300": 4.0, "planner-1000": 5.0, "casual": 15.0}
+COST = {"single": 2.8, "planner-300": 2.2, "planner-1000": 2.7, "casual": 10.0}
 """Approximate milliseconds of a playthrough, with which estimates of time begin."""
 
 
