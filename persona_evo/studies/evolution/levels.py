@@ -26,10 +26,10 @@ CHOOSING = "choosing"
 """The name of the first training levels, on which lines and seeds are chosen."""
 CHOICES = 100
 """The largest number of these levels."""
-PART = "part of held out"
-"""The name of the first held-out levels, on which learning curves, budgets and wins are measured."""
-PARTLY = 200
-"""The largest number of these levels."""
+PART, FEW = "part of held out", "few of held out"
+"""The names of the first held-out levels: for learning curves, budgets and wins, and for the largest budgets."""
+_PARTS = {PART: 200, FEW: 50}
+"""The largest numbers of these levels."""
 PAPER, OTHERS = "paper", "others"
 """Sets of levels that have to be named: the maps of the paper, and levels by other designers."""
 
@@ -86,9 +86,9 @@ class Levels:
         """Return a set by its name."""
         if name == CHOOSING:
             return LevelSet.of(name, self.pool(persona, TRAINING).levels[:CHOICES])
-        if name == PART:
-            whole = self.pool(persona, HELD_OUT).levels
-            return LevelSet.of(PART if len(whole) > PARTLY else HELD_OUT, whole[:PARTLY])
+        if name in _PARTS:
+            whole, count = self.pool(persona, HELD_OUT).levels, _PARTS[name]
+            return LevelSet.of(name if len(whole) > count else HELD_OUT, whole[:count])
         return self.named[name] if name in self.named else LevelSet.of(name, self.pool(persona, name).levels)
 
 

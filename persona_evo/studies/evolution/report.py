@@ -30,7 +30,7 @@ from persona_evo.studies.evolution.findings import PolicyComparison, signed
 from persona_evo.studies.evolution.levels import HELD_OUT, OTHERS, PAPER, LevelSet
 from persona_evo.studies.evolution.measuring import RunMeasurement
 from persona_evo.studies.evolution.settings import METHODS, SEEDED, SETTINGS, MethodCell, StudySettings, study_game
-from persona_evo.studies.evolution.stages import TRANSFERRED, budgeted
+from persona_evo.studies.evolution.stages import ENOUGH, TRANSFERRED, budgeted
 from persona_evo.words import counted, percent
 
 SETS = {HELD_OUT: "held-out levels", PAPER: "the paper's maps", OTHERS: "levels of other designers"}
@@ -90,6 +90,7 @@ _INTERVALS = (
 )
 
 
+_FEWER = f"Above {ENOUGH:,} iterations, fewer levels are played, so compare within a column."
 _HIGHER = (
     "After the semicolon: the share of levels in which the mean of the runs is higher, with its 95 % interval for "
     "other levels; ties count half."
@@ -224,7 +225,8 @@ def budget_tables(c: Choices) -> list[Table]:
                     [title_of(persona), name, *(f"{known[n]:.3f}" if n in known else NONE for n in c.settings.budgets)]
                 )
         heads = ["", "", *(f"{n:,}" for n in c.settings.budgets)]
-        found.append(Table(f"Search {search}: mean utility by iterations", heads, rows, left=frozenset({1}), keys=2))
+        title = f"Search {search}: mean utility by iterations"
+        found.append(Table(title, heads, rows, [_FEWER], left=frozenset({1}), keys=2))
     return found
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from persona_evo.jobs.runner import Runner
 from persona_evo.studies.evolution.choices import LINE, PLAIN, SHIPPED, UTILITY, Choices
-from persona_evo.studies.evolution.levels import HELD_OUT, PART, Levels
+from persona_evo.studies.evolution.levels import FEW, HELD_OUT, PART, Levels
 from persona_evo.studies.evolution.measuring import Probe, measure
 from persona_evo.studies.evolution.settings import LONG, SEEDED, SETTINGS, MethodCell, StudySettings
 
@@ -107,8 +107,9 @@ def budget_policies(c: Choices, settings: tuple[str, ...], persona: str) -> dict
 
 
 def budget_probe(c: Choices, setting: str, persona: str, policy: str, iterations: int) -> Probe:
-    """Return the probe of a policy at a number of iterations on held-out levels."""
-    return c.probe(setting, persona, policy, PART, trials=1, iterations=iterations)
+    """Return the probe of a policy at a number of iterations on held-out levels, fewer for very many iterations."""
+    where = PART if iterations <= ENOUGH else FEW
+    return c.probe(setting, persona, policy, where, trials=1, iterations=iterations)
 
 
 TRANSFERRED = "single"
