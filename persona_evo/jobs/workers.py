@@ -16,13 +16,13 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import math
 import os
 import re
 import signal
 import socket
 import threading
 import time
-import warnings
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -260,16 +260,20 @@ def _imported(module: str) -> int:
     return os.getpid()
 
 
+def _begin(parent: int) -> None:
+    """Prepare a process of loky, which would otherwise be renewed, without its caches, when it has grown by 300 MB."""
+    from joblib.externals.loky import process_executor
+
+    quiet_worker(parent)
+    process_executor._MAX_MEMORY_LEAK_SIZE = math.inf
+
+
 @contextlib.contextmanager
 def _loky(jobs: int, idle: float) -> Iterator[_Send]:
     from joblib.externals.loky import get_reusable_executor
 
-    # loky renews processes that have grown by 300 MB, as those with compiled code and large searches do
-    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     one_thread = dict.fromkeys(_THREADS, "1")
-    executor = get_reusable_executor(
-        jobs, timeout=idle, initializer=quiet_worker, initargs=(os.getpid(),), env=one_thread
-    )
+    executor = get_reusable_executor(jobs, timeout=idle, initializer=_begin, initargs=(os.getpid(),), env=one_thread)
     if not windows.WINDOWS:
         from multiprocessing import resource_tracker
 
