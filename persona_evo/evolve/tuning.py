@@ -131,9 +131,11 @@ def steps(
     untuned, spent, trials = best, 0, settings.trials
     duel = _draw(settings, int(_DUEL * playthroughs / 2 / trials), seeds.derive(seed, "duel"), 0, levels)
     priced = _priced(best.formula, settings, primitives)
-    share = (playthroughs - 2 * duel.playthroughs) // (len(_STEPS) + bool(priced)) - validation
-    for number, step in enumerate((*([0.0] if priced else []), *_STEPS)):
-        race = _Race(best.formula, _varied(best.formula, settings, primitives, step, stream) if step else priced)
+    races: list[float | None] = [None, *_STEPS] if priced else [*_STEPS]
+    share = (playthroughs - 2 * duel.playthroughs) // len(races) - validation
+    for number, step in enumerate(races):
+        variants = priced if step is None else _varied(best.formula, settings, primitives, step, stream)
+        race = _Race(best.formula, variants)
         lefts = [left for left in _LEFT if left < 2 * len(race.running)]
         first = share // (trials * max(1, _price(lefts)))
         if not lefts or first < 1:
