@@ -142,6 +142,24 @@ def test_wins_are_compared_level_by_level(choices: Choices) -> None:
     assert found[0].p < findings.RARE < found[1].p
     goal = next(g for g in findings.goals(choices) if "fewer wins" in g.text)
     assert goal.met is False and "runner, level2: 13 of 20, UCB1 20 of 20" in goal.why
-    assert "1 pair of level and persona in all trials. In 1 of these, the mean utility is higher" in goal.why, (
-        "level5 is not rare"
-    )
+    assert "1 pair of level and persona (1 in 20 trials). In 1 of these, the mean utility is higher" in goal.why
+
+
+def test_a_level_has_fewer_wins_if_new_trials_show_it_again(choices: Choices) -> None:
+    choices.settings = replace(choices.settings, wins=(20, 100))
+    ucb1 = choices.reference(PLAIN, "planner-300", WHO)
+    assert ucb1 is not None
+
+    def goal(won: tuple[int, ...]) -> findings.StudyGoal:
+        choices.known = {}
+        for trials, of_run in ((20, (1, 10, 10, 10, 10, 10)), (100, won)):
+            plain = win_probe(choices, "planner-300", WHO, ucb1, trials, 1)
+            choices.known[plain] = replace(measure(*[0.5] * 6, trials=trials), won=(trials,) * 6)
+            for run in choices.runs[PLANNED]:
+                probe = win_probe(choices, "planner-300", WHO, run.policy, trials, 2)
+                choices.known[probe] = replace(measure(*[0.4] * 6, trials=trials // 2), won=of_run)
+        return next(g for g in findings.goals(choices) if "fewer wins" in g.text)
+
+    elsewhere, again = goal((50, 5, 50, 50, 50, 50)), goal((5, 50, 50, 50, 50, 50))
+    assert elsewhere.met and elsewhere.why == "0 pairs of level and persona (1 in 20 trials and 1 in 100 trials)."
+    assert again.met is False and "In 0 of these" in again.why and "runner, level0: 10 of 100" in again.why

@@ -24,7 +24,7 @@ from persona_evo.studies.evolution.settings import (
     study_game,
 )
 from persona_evo.studies.evolution.stages import ENOUGH, budget_probe, win_probe
-from persona_evo.words import counted
+from persona_evo.words import counted, enumerated
 
 LOSS = -0.005
 """Nothing is lost if the interval of a difference lies above this."""
@@ -280,21 +280,28 @@ def _for_personas(
 
 
 def _wins(c: Choices, setting: str) -> StudyGoal:
-    text = f"{setting}: no level with fewer wins than UCB1 (p < {RARE:g})"
-    bad: list[tuple[float, str, float]] = []
+    """Return the goal on wins. A pair of level and persona counts if it is rare in all numbers of trials.
+
+    There are hundreds of pairs, so that some are rare by chance in one of them.
+    """
+    again = " and again in ".join(f"{trials} trials" for trials in c.settings.wins)
+    text = f"{setting}: no level with fewer wins than UCB1 (p < {RARE:g} in {again})"
+    rare: list[dict[tuple[str, str], Fewer]] = []
     for trials in c.settings.wins:
-        for persona in c.settings.personas:
-            found = fewer_wins(c, setting, persona, trials)
-            if found is None:
-                return StudyGoal(text, None, "")
-            bad += [(row.p, f"{plain(persona)}, {row.text}", row.gain) for row in found if row.p < RARE]
-    if not bad:
-        return StudyGoal(text, True, "There is none.")
-    clearest = "; ".join(row for _, row, _ in sorted(bad)[:SHOWN])
-    worthwhile = sum(gain > 0 for *_, gain in bad)
-    why = f"{counted(len(bad), 'pair')} of level and persona in all trials. In {worthwhile} of these, the mean utility "
-    why += f"is higher than UCB1's, as the persona wants other things more than to win. The clearest: {clearest}."
-    return StudyGoal(text, False, why)
+        found = {persona: fewer_wins(c, setting, persona, trials) for persona in c.settings.personas}
+        if None in found.values():
+            return StudyGoal(text, None, "")
+        rows = [(persona, row) for persona, some in found.items() for row in some or () if row.p < RARE]
+        rare.append({(persona, row.level): row for persona, row in rows})
+    pairs = set.intersection(*map(set, rare))
+    bad = sorted((rare[-1][pair].p, plain(pair[0]), rare[-1][pair]) for pair in pairs)
+    counts = enumerated([f"{len(some)} in {trials} trials" for some, trials in zip(rare, c.settings.wins, strict=True)])
+    why = f"{counted(len(bad), 'pair')} of level and persona ({counts})."
+    if bad:
+        richer = sum(row.gain > 0 for *_, row in bad)
+        why += f" In {richer} of these, the mean utility is higher than UCB1's, as the persona wants other things more "
+        why += f"than to win. The clearest: {'; '.join(f'{who}, {row.text}' for _, who, row in bad[:SHOWN])}."
+    return StudyGoal(text, not bad, why)
 
 
 def _cross(c: Choices, setting: str) -> StudyGoal:
