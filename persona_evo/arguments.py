@@ -54,7 +54,7 @@ _NUMBERS = (int, float)
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Check the arguments of a public function.
+    """Check the arguments of a public function or method.
 
     SettingsError is raised if one has another type than its annotation, or an option is unknown.
     """
@@ -181,7 +181,9 @@ def _known(function: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, A
     signature, hints = inspect.signature(function), dict[str, Any]()
     for name, parameter in signature.parameters.items():
         text = str(parameter.annotation)
-        if text.startswith("Unpack["):
+        if parameter.annotation is inspect.Parameter.empty:  # the object of a method
+            hints[name] = Any
+        elif text.startswith("Unpack["):
             options = _evaluated(text.removeprefix("Unpack[").removesuffix("]"), function.__module__)
             for option, reference in options.__annotations__.items():
                 hints[option] = _evaluated(reference.__forward_arg__, reference.__forward_module__)

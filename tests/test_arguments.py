@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import inspect
 import typing
@@ -119,6 +120,39 @@ def right(value: object, hint: Any) -> bool:
 
 def refuse(*_: object, **__: object) -> None:
     raise SettingsError("no work is done")
+
+
+METHODS = [
+    (name, method)
+    for name, methods in {
+        "Comparison": ("playthroughs",),
+        "MatchResults": ("write",),
+        "Results": ("first", "check", "search_bounds", "changes_since", "write", "save_figures", "rows", "to_parquet"),
+        "Run": ("save",),
+    }.items()
+    for method in methods
+]
+
+
+@pytest.mark.parametrize(("name", "method"), METHODS)
+def test_wrong_types_for_methods_are_errors_of_this_package(
+    name: str, method: str, objects: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function = getattr(objects[name], method)
+    signature, hints = arguments._known(inspect.unwrap(function))
+    usual = {"folder": tmp_path / "out", "seconds": 0.1, "trials": 1, "file": tmp_path / "file"}
+    usual = {argument: value for argument, value in usual.items() if argument in signature.parameters}
+    monkeypatch.chdir(tmp_path)
+    for argument, hint in hints.items():
+        kind = signature.parameters[argument].kind
+        for value in WRONG:
+            if argument == "self" or kind is inspect.Parameter.VAR_KEYWORD or right(value, hint):
+                continue
+            with contextlib.suppress(PersonaEvoError):
+                if kind is inspect.Parameter.VAR_POSITIONAL:
+                    function(value)
+                else:
+                    function(**{**usual, argument: value})
 
 
 def test_the_functions_of_the_package_are_checked() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from persona_evo.api import frames
 from persona_evo.api.results import Results
-from persona_evo.arguments import checked_fields
+from persona_evo.arguments import checked, checked_fields
 from persona_evo.formula import Formula, parse
 from persona_evo.games.core import Game, Level
 from persona_evo.jobs.workers import Workers
@@ -77,6 +77,7 @@ class Comparison:
         """All comparisons in words: first the differences, then the win rates without a difference."""
         return headlines(self.rows)
 
+    @checked
     def write(
         self, folder: str | Path, *, workers: Workers | None = None, progress: Callable[[str], None] | None = None
     ) -> Path:
@@ -130,6 +131,7 @@ class Comparison:
             drawn.health_charts(records, [self.a.name, self.b.name], self.results.analysis.personas),
         )
 
+    @checked
     def playthroughs(self, *, states: bool = False) -> list[frames.Row]:
         """Return the rows of `Results.rows` for both versions."""
         return self.results.rows(states=states)

@@ -65,6 +65,7 @@ class MatchResults(job.PlayedMatch):
         found = {a.name: records.log_of(self.folder, a.name) for a in self.match.agents if a.kind == "program"}
         return {name: path for name, path in found.items() if path.is_file()}
 
+    @checked
     def write(
         self,
         folder: str | Path,

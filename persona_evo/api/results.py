@@ -9,9 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from persona_evo import limits
 from persona_evo.agents.skill import FULL_SIGHT, LADDER, errs
 from persona_evo.api import frames
-from persona_evo.arguments import checked_fields
+from persona_evo.arguments import checked, checked_fields
 from persona_evo.formula import Formula
 from persona_evo.formula.guards import guards
 from persona_evo.games.acceptance import Accepted
@@ -98,11 +99,14 @@ class Results(batch.BatchResults):
             if progress is not None:
                 progress(done, len(asked))
 
+    @checked
     def first(self, trials: int) -> Results:
         """Keep only the first trials of each player in each level."""
+        trials = limits.whole(trials, "trials", 1, limits.MOST_TRIALS)
         records = [r for r in self.records if r.trial < trials]
         return replace(self, trials=trials, records=records)
 
+    @checked
     def check(self, *requirements: str) -> Analysis:
         """Analyse the playthroughs and check requirements such as "runner.win_rate >= 0.95".
 
@@ -126,6 +130,7 @@ class Results(batch.BatchResults):
             rates=self.rates,
         )
 
+    @checked
     def search_bounds(self, seconds: float, **how: Any) -> None:
         """Search for the best possible utility of each persona in each level, and keep the bounds.
 
@@ -133,11 +138,12 @@ class Results(batch.BatchResults):
             seconds: time for the solver per level and persona.
             how: further arguments of `playtest.bounds.bounds`.
         """
-        personas = [p.persona for p in self.players]
+        personas, seconds = [p.persona for p in self.players], limits.number(seconds, "seconds", 0, 86400)
         self.bounds = bounds.bounds(
             self.game, self.levels, personas, self.records, seconds=seconds, folder=self.folder, **how
         )
 
+    @checked
     def changes_since(self, before: Results) -> PlaytestChanges:
         """Say what differs from earlier results of the same levels."""
         return changes(before.analysis, self.analysis)
@@ -241,6 +247,7 @@ class Results(batch.BatchResults):
             for text in left_out(self.game, self.levels[0], player.persona.utility, player.policy, self.settings)
         ]
 
+    @checked
     def write(
         self,
         folder: str | Path,
@@ -297,12 +304,14 @@ class Results(batch.BatchResults):
 
         return report.drawings(self.game, self.levels, self.analysis)
 
+    @checked
     def save_figures(self, folder: str | Path, form: str = "pdf") -> list[Path]:
         """Draw the figures for a publication or slides as "pdf", "png" or "svg"; return the files."""
         from persona_evo.report import figures
 
         return figures.save(self.drawings, folder, form)
 
+    @checked
     def rows(self, *, states: bool = False) -> list[frames.Row]:
         """Convert the playthroughs to rows of a table.
 
@@ -321,6 +330,7 @@ class Results(batch.BatchResults):
         levels = {level.name: level for level in self.levels}
         return [row for r in self.records for row in frames.state_rows(self.game, levels[r.level], r)]
 
+    @checked
     def to_pandas(self, *, states: bool = False) -> pandas.DataFrame:
         """Convert `rows` to a data frame.
 
@@ -330,6 +340,7 @@ class Results(batch.BatchResults):
         """
         return frames.to_pandas(self.rows(states=states))
 
+    @checked
     def to_parquet(self, file: str | Path, *, states: bool = False) -> Path:
         """Write `rows` into a Parquet file.
 

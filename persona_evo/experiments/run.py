@@ -127,6 +127,7 @@ class Run:
         """The best score seen."""
         return self.best.utility
 
+    @checked
     def save(self, folder: str | Path) -> Path:
         """Write tree.npz and best.json into a new or existing folder; `PrefixTree.load` and `traces.load` read them."""
         folder = Path(folder)
