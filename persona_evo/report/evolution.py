@@ -236,12 +236,15 @@ def _charts(e: Evolution) -> list[tuple[Plot, str]]:
         for key, up, title, caption in (
             ("best", Axis("fitness"), "Best fitness", "The best formula of each island"),
             ("mean", Axis("fitness"), "Mean fitness", "The mean of each island"),
-            ("validation", Axis("fitness"), "Best fitness in validation", "The best elite of each island"),
+            ("validation", Axis("fitness"), "Best fitness in validation", _ELITE),
             ("diversity", Axis("share", low=0.0, high=1.0), "Diversity", "The share of formulas that differ"),
             ("size", Axis("nodes", low=0.0), "Size", "The mean size of each island's formulas"),
         )
         if any(key in row for row in e.rows)
     ]
+
+
+_ELITE = "The best elite of each island. Early ones have played few levels and look better than they are"
 
 
 def compared(a: Evolution, b: Evolution) -> str:
