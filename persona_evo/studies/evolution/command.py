@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--playthroughs",
         type=whole(60, 10_000_000),
         metavar="N",
-        help="playthroughs of each run (default: 16000 with a single list, 8000 and 7000 in the planner, 6000 "
+        help="playthroughs of each run (default: 16000 with a single list, 8000 and 18000 in the planner, 5000 "
         "from move to move)",
     )
     parser.add_argument(
