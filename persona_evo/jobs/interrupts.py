@@ -7,7 +7,6 @@ must not be left half done.
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import signal
 import threading
@@ -60,11 +59,3 @@ def quiet_worker(parent: int) -> None:
         os._exit(0)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def lasting_worker(parent: int) -> None:
-    """Prepare a process of loky like `quiet_worker`, and keep it: loky renews those that have grown by 300 MB."""
-    from joblib.externals.loky import process_executor
-
-    quiet_worker(parent)
-    process_executor._MAX_MEMORY_LEAK_SIZE = math.inf

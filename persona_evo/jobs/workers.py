@@ -14,7 +14,6 @@ closed, even after Ctrl-C and (within two seconds) after this process is killed.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import importlib.util
 import os
 import re
@@ -31,10 +30,9 @@ from typing import Any, NamedTuple, Self, TypeVar
 from persona_evo import limits
 from persona_evo.errors import SettingsError, unknown
 from persona_evo.jobs import windows
-from persona_evo.jobs.interrupts import held_back, lasting_worker
+from persona_evo.jobs.interrupts import held_back, quiet_worker
 
 BACKENDS = ("loky", "threading", "dask", "ray")
-
 CONNECT_SECONDS = 10
 """Seconds within which a cluster's scheduler has to answer."""
 
@@ -259,14 +257,20 @@ def _imported(module: str) -> int:
     return os.getpid()
 
 
+def _begin(parent: int) -> None:
+    """Prepare a process of loky, which would otherwise be renewed, without its caches, when it has grown by 300 MB."""
+    from joblib.externals.loky import process_executor
+
+    quiet_worker(parent)
+    process_executor._MAX_MEMORY_LEAK_SIZE = 10**12
+
+
 @contextlib.contextmanager
 def _loky(jobs: int, idle: float) -> Iterator[_Send]:
     from joblib.externals.loky import get_reusable_executor
 
     one_thread = dict.fromkeys(_THREADS, "1")
-    executor = get_reusable_executor(
-        jobs, timeout=idle, initializer=lasting_worker, initargs=(os.getpid(),), env=one_thread
-    )
+    executor = get_reusable_executor(jobs, timeout=idle, initializer=_begin, initargs=(os.getpid(),), env=one_thread)
     if not windows.WINDOWS:
         from multiprocessing import resource_tracker
 
