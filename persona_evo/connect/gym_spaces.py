@@ -5,7 +5,7 @@ The spaces are told by the names of their classes, so that this module needs no 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from persona_evo.errors import printable
@@ -15,6 +15,11 @@ MOST_NUMBERS = 32
 
 NUMERIC = ("Discrete", "Box", "MultiDiscrete", "MultiBinary")
 """The spaces whose observations have a fixed number of values."""
+
+
+def _inner(space: Any) -> Iterable[tuple[Any, Any]]:
+    """Return the keys and spaces that a Dict or a Tuple is made of."""
+    return space.spaces.items() if type(space).__name__ == "Dict" else enumerate(space.spaces)
 
 
 def parts(space: Any, where: str) -> Iterator[tuple[str, float, float]]:
@@ -31,7 +36,7 @@ def parts(space: Any, where: str) -> Iterator[tuple[str, float, float]]:
         for i in range(min(len(lows), MOST_NUMBERS)):
             yield f"{where}[{i}]", float(lows[i]), float(highs[i])
     elif kind in ("Tuple", "Dict"):
-        for key, part in space.spaces.items() if kind == "Dict" else enumerate(space.spaces):
+        for key, part in _inner(space):
             yield from parts(part, f"{where} {' '.join(printable(str(key)).split())}")
 
 
@@ -44,7 +49,7 @@ def numbers(space: Any, seen: Any) -> Iterator[Any]:
 
     kind = type(space).__name__
     if kind in ("Tuple", "Dict"):
-        for key, part in space.spaces.items() if kind == "Dict" else enumerate(space.spaces):
+        for key, part in _inner(space):
             yield from numbers(part, seen[key])
     elif kind in NUMERIC:
         yield np.ascontiguousarray(seen).ravel()
@@ -56,7 +61,7 @@ def digest(whole: Any, space: Any, seen: Any) -> None:
 
     kind = type(space).__name__
     if kind in ("Tuple", "Dict"):
-        for key, part in space.spaces.items() if kind == "Dict" else enumerate(space.spaces):
+        for key, part in _inner(space):
             digest(whole, part, seen[key])
     elif kind in NUMERIC:
         whole.update(np.ascontiguousarray(seen).tobytes())

@@ -101,9 +101,10 @@ def first_individuals(settings: EvolutionSettings, spec: FitnessSpec, lists: Seq
         FormulaError: a text is not a formula.
     """
     game = registry.get(spec.game)
+    goal = _goal(spec, game)
     utility = parse(spec.utility, game.symbols)
     if settings.individual != LISTS:
-        texts = start.first_formulas(settings, game, _goal(spec, game))
+        texts = start.first_formulas(settings, game, goal)
         found = check_first(settings, symbols_of(settings, spec), texts)
         if unbounded := [text for text in texts if text not in found and text in settings.first]:
             raise SettingsError(
@@ -114,7 +115,7 @@ def first_individuals(settings: EvolutionSettings, spec: FitnessSpec, lists: Seq
             )
         return found
     given = [name for name in settings.first if genome.is_lists(name)]
-    own = [parse(text) for text in start.first_formulas(_formulas(settings), game, _goal(spec, game))]
+    own = [parse(text) for text in start.first_formulas(_formulas(settings), game, goal)]
     symbols = symbols_of(settings, spec)
     for text in given:
         if not check_first(settings, symbols, [text]):
