@@ -179,23 +179,15 @@ def _tuned(
         if tell and total:
             tell(Phase(name, done, total, left))
 
-    meeting = round(tuning.RACE * playthroughs)
-    playthroughs -= meeting
-    show("comparing the finalists", 0, meeting)
+    primitives = Primitives.of(settings, symbols_of(settings, training.spec), registry.get(training.spec.game))
+    ending = tuning.Ending(settings, seed, primitives, cases.train, cases.validation, fitness)
     try:
-        best = tuning.finalist(hall, settings, seed, cases.train, fitness, meeting)
-        show("comparing the finalists", meeting, meeting)
-        game = registry.get(training.spec.game)
-        primitives = Primitives.of(settings, symbols_of(settings, training.spec), game)
-        for step in tuning.steps(
-            best, settings, seed, primitives, cases.train, cases.validation, fitness, playthroughs
-        ):
+        for step in ending.steps(hall, playthroughs):
             best = step.best
             fitness.check()
-            show("tuning the constants", min(step.spent, playthroughs - 1), playthroughs)
+            show(step.what, step.spent, step.total)
     except OutOfTime:
         return best, True
-    show("tuning the constants", playthroughs, playthroughs)
     return best, False
 
 

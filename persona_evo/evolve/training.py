@@ -15,7 +15,7 @@ from persona_evo.evolve.islands import generations
 from persona_evo.evolve.pools import LevelPool
 from persona_evo.evolve.records import Individual, Request
 from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.evolve.tuning import RACE, finalist, tune
+from persona_evo.evolve.tuning import Ending
 from persona_evo.games import registry
 from persona_evo.jobs.workers import Workers
 from persona_evo.personas.lists import OpenList
@@ -140,12 +140,11 @@ def train(training: Training, settings: EvolutionSettings, seed: int, playthroug
     if best is None:
         raise _too_few(playthroughs)
     ask.playthroughs = playthroughs
-    primitives = genetics.Primitives.of(settings, symbols, game)
-    with contextlib.suppress(Spent):
-        best = finalist(hall, settings, seed, levels, ask, round(RACE * (playthroughs - ask.spent)))
-    tuned = tune(best, settings, seed, primitives, levels, validation, ask, playthroughs - ask.spent)
-    curve.append(Point(ask.spent, curve[-1].training, tuned.fitness, tuned.formula))
-    return Trained(tuned.formula, ask.spent, tuple(curve))
+    ending = Ending(settings, seed, genetics.Primitives.of(settings, symbols, game), levels, validation, ask)
+    for step in ending.steps(hall, playthroughs - ask.spent):
+        best = step.best
+    curve.append(Point(ask.spent, curve[-1].training, best.fitness, best.formula))
+    return Trained(best.formula, ask.spent, tuple(curve))
 
 
 def _too_few(playthroughs: int) -> Exception:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import fsum
 from statistics import fmean, stdev
 from typing import NamedTuple
@@ -45,114 +45,128 @@ FINALISTS = 16
 """The number of members of the hall that race in the end."""
 _DRAWS = (1, 1, 2, 4)
 """The levels of each draw of that race, as a multiple of those of the first. Half of the racers stay after each."""
-RACE = 0.5
+_RACE = 0.5
 """The share of the race in the playthroughs of the end; the rest is for the tuning."""
 
 
-def finalist(
-    hall: Sequence[Individual],
-    settings: EvolutionSettings,
-    seed: int,
-    levels: int,
-    ask: Ask,
-    playthroughs: int,
-) -> Individual:
-    """Return the member of the hall that wins a race on drawn levels. The validation counts, too.
+class EndingStep(NamedTuple):
+    """A step of the end of an evolution.
 
-    Args:
-        hall: the hall of fame, each member with its validation.
-        levels: as for `racing.race`.
-        ask: a function that has requests played.
-        playthroughs: the highest number of playthroughs.
+    Attributes:
+        what: the part of the end, in words.
+        best: the best individual so far.
+        spent: the playthroughs that this part has spent.
+        total: the playthroughs that this part may spend.
     """
-    better = selection.better(settings)
-    running = sorted(hall, key=better)[:FINALISTS]
-    met: list[dict[Hashable, float]] = [dict(enumerate(one.validation)) for one in running]
-    price = sum(draws * max(1, len(running) >> turn) for turn, draws in enumerate(_DRAWS))
-    first = playthroughs // (price * settings.trials)
-    for turn, draws in enumerate(_DRAWS if first > 0 else ()):
-        drawn = _draw(settings, draws * first, seeds.derive(seed, "finalists"), turn, levels)
-        for own, utilities in zip(met, ask([replace(drawn, formula=one.formula) for one in running]), strict=True):
-            own.update(((turn, number), utility) for number, utility in enumerate(utilities))
-        known = [replace(one, utilities=[found]) for one, found in zip(running, estimates(met), strict=True)]
-        order = sorted(range(len(known)), key=lambda i: better(known[i]))[: max(1, len(known) // 2)]
-        running, met = [running[i] for i in order], [met[i] for i in order]
-    return running[0]
 
-
-def _draw(settings: EvolutionSettings, count: int, seed: int, turn: int, levels: int) -> Request:
-    """Draw levels that are played with the whole budget, whatever share of it the generations had."""
-    return draw(replace(settings, levels_a_generation=count, budgets=()), seed, turn, levels)
-
-
-class TuningStep(NamedTuple):
-    """The best individual after an offspring, and the playthroughs spent on it."""
-
+    what: str
     best: Individual
     spent: int
+    total: int
 
 
-def tune(
-    best: Individual,
-    settings: EvolutionSettings,
-    seed: int,
-    primitives: Primitives,
-    levels: int,
-    validation: int,
-    ask: Ask,
-    playthroughs: int,
-) -> Individual:
-    """Return the best individual, or a variant of it that does better on drawn levels.
+@dataclass(frozen=True)
+class Ending:
+    """What the end of an evolution works with.
 
-    Args:
-        best: the best individual, with its validation.
-        seed: the seed of all random choices, together with the formula.
+    Attributes:
+        settings: the settings of the evolution.
+        seed: the seed of all random choices, together with the formula that is tuned.
+        primitives: what variants are made of.
         levels, validation: as for `racing.race`.
         ask: a function that has requests played.
-        playthroughs: the highest number of playthroughs.
     """
-    for step in steps(best, settings, seed, primitives, levels, validation, ask, playthroughs):
-        best = step.best
-    return best
 
+    settings: EvolutionSettings
+    seed: int
+    primitives: Primitives
+    levels: int
+    validation: int
+    ask: Ask
 
-def steps(
-    best: Individual,
-    settings: EvolutionSettings,
-    seed: int,
-    primitives: Primitives,
-    levels: int,
-    validation: int,
-    ask: Ask,
-    playthroughs: int,
-) -> Iterator[TuningStep]:
-    """Tune a formula step by step, with one turn of a race each. The arguments are those of `tune`."""
-    stream = random.Random(seeds.derive(seed, "tuning", best.formula))
-    untuned, spent, trials = best, 0, settings.trials
-    duel = _draw(settings, int(_DUEL * playthroughs / 2 / trials), seeds.derive(seed, "duel"), 0, levels)
-    priced = _priced(best.formula, settings, primitives)
-    races: list[float | None] = [None, *_STEPS] if priced else [*_STEPS]
-    share = (playthroughs - 2 * duel.playthroughs) // len(races) - validation
-    for number, step in enumerate(races):
-        variants = priced if step is None else _varied(best.formula, settings, primitives, step, stream)
-        race = _Race(best.formula, variants)
-        lefts = [left for left in _LEFT if left < 2 * len(race.running)]
-        first = share // (trials * max(1, _price(lefts)))
-        if not lefts or first < 1:
-            continue
-        drawn = _draw(settings, first << len(lefts) - 1, seeds.derive(seed, "tuning"), number, levels)
-        for turn, left in enumerate(lefts):
-            spent += race.turn(left, min(first << turn, len(drawn.cases)), drawn, ask)
-            yield TuningStep(best, spent)
-        if winner := race.winner():
-            (values,) = ask([validating(winner, seed, levels, validation, 0, validation)])
-            spent += validation
-            mean = fsum(values) / len(values)
-            best = Individual(winner, genome.size(winner), values, 1, "tuning", best.born, best.key, values, mean)
-            yield TuningStep(best, spent)
-    if best is not untuned:
-        theirs, own = ask([replace(duel, formula=one.formula) for one in (untuned, best)])
-        yield TuningStep(best if fsum(own) > fsum(theirs) else untuned, spent + 2 * duel.playthroughs)
+    def steps(self, hall: Sequence[Individual], playthroughs: int) -> Iterator[EndingStep]:
+        """Choose the best of the hall of fame and tune it, step by step.
+
+        Args:
+            hall: the hall of fame, each member with its validation.
+            playthroughs: the highest number of playthroughs. Those that the race cannot use are for the tuning.
+        """
+        meeting = round(_RACE * playthroughs)
+        yield EndingStep("comparing the finalists", min(hall, key=selection.better(self.settings)), 0, meeting)
+        winner, raced = self.finalist(hall, meeting)
+        yield EndingStep("comparing the finalists", winner, meeting, meeting)
+        best, left = winner, playthroughs - raced
+        for best, spent in self.tuned(winner, left):
+            yield EndingStep("tuning the constants", best, min(spent, left - 1), left)
+        yield EndingStep("tuning the constants", best, left, left)
+
+    def finalist(self, hall: Sequence[Individual], playthroughs: int) -> tuple[Individual, int]:
+        """Return the member of the hall that wins a race on drawn levels, and the playthroughs spent.
+
+        The validation counts, too.
+        """
+        better = selection.better(self.settings)
+        running = sorted(hall, key=better)[:FINALISTS]
+        met: list[dict[Hashable, float]] = [dict(enumerate(one.validation)) for one in running]
+        price = sum(draws * max(1, len(running) >> turn) for turn, draws in enumerate(_DRAWS))
+        first, spent = playthroughs // (price * self.settings.trials), 0
+        for turn, draws in enumerate(_DRAWS if first > 0 else ()):
+            drawn = self._draw(draws * first, "finalists", turn)
+            spent += len(running) * drawn.playthroughs
+            answers = self.ask([replace(drawn, formula=one.formula) for one in running])
+            for own, utilities in zip(met, answers, strict=True):
+                own.update(((turn, number), utility) for number, utility in enumerate(utilities))
+            known = [replace(one, utilities=[found]) for one, found in zip(running, estimates(met), strict=True)]
+            order = sorted(range(len(known)), key=lambda i: better(known[i]))[: max(1, len(known) // 2)]
+            running, met = [running[i] for i in order], [met[i] for i in order]
+        return running[0], spent
+
+    def tuned(self, best: Individual, playthroughs: int) -> Iterator[tuple[Individual, int]]:
+        """Tune an individual, with one turn of a race in each step.
+
+        Args:
+            best: the individual, with its validation.
+            playthroughs: the highest number of playthroughs.
+
+        Yields:
+            The individual, or a variant of it that does better on drawn levels, and the playthroughs spent so far.
+        """
+        settings, trials, untuned, spent = self.settings, self.settings.trials, best, 0
+        stream = random.Random(seeds.derive(self.seed, "tuning", best.formula))
+        duel = self._draw(int(_DUEL * playthroughs / 2 / trials), "duel", 0)
+        priced = _priced(best.formula, settings, self.primitives)
+        races: list[float | None] = [None, *_STEPS] if priced else [*_STEPS]
+        share = (playthroughs - 2 * duel.playthroughs) // len(races) - self.validation
+        for number, step in enumerate(races):
+            variants = priced if step is None else _varied(best.formula, settings, self.primitives, step, stream)
+            race = _Race(best.formula, variants)
+            lefts = [left for left in _LEFT if left < 2 * len(race.running)]
+            first = share // (trials * max(1, _price(lefts)))
+            if not lefts or first < 1:
+                continue
+            drawn = self._draw(first << len(lefts) - 1, "tuning", number)
+            for turn, left in enumerate(lefts):
+                spent += race.turn(left, min(first << turn, len(drawn.cases)), drawn, self.ask)
+                yield best, spent
+            if winner := race.winner():
+                best = self._validated(winner, best)
+                spent += self.validation
+                yield best, spent
+        if best is not untuned:
+            theirs, own = self.ask([replace(duel, formula=one.formula) for one in (untuned, best)])
+            yield best if fsum(own) > fsum(theirs) else untuned, spent + 2 * duel.playthroughs
+
+    def _validated(self, formula: str, before: Individual) -> Individual:
+        """Play the validation set with a variant, and return it as an individual."""
+        (values,) = self.ask([validating(formula, self.seed, self.levels, self.validation, 0, self.validation)])
+        mean = fsum(values) / len(values)
+        size = genome.size(formula)
+        return Individual(formula, size, values, 1, "tuning", before.born, before.key, values, mean)
+
+    def _draw(self, count: int, stage: str, turn: int) -> Request:
+        """Draw levels that are played with the whole budget, whatever share of it the generations had."""
+        settings = replace(self.settings, levels_a_generation=count, budgets=())
+        return draw(settings, seeds.derive(self.seed, stage), turn, self.levels)
 
 
 class _Race:

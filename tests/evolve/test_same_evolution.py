@@ -100,9 +100,10 @@ def test_an_evolution_on_all_levels(settings: EvolutionSettings, digest: str) ->
 def test_an_evolution_on_drawn_levels_with_its_end(individual: str, digest: str) -> None:
     settings = EvolutionSettings.sampling(**DRAWN, individual=individual, budgets=(1.0, 0.5))
     ledger, hall = evolved(settings, VALIDATION)
-    best = tuning.finalist(hall, settings, SEED, LEVELS, ledger, 1_000)
     primitives = genetics.Primitives.of(settings, METRICS)
-    best = tuning.tune(best, settings, SEED, primitives, LEVELS, VALIDATION, ledger, 2_000)
+    ending = tuning.Ending(settings, SEED, primitives, LEVELS, VALIDATION, ledger)
+    winner, _ = ending.finalist(hall, 1_000)
+    best = [winner, *(step for step, _ in ending.tuned(winner, 2_000))][-1]
     ledger.note(best.formula, best.validation)
     assert ledger.digest.hexdigest() == digest
 

@@ -34,6 +34,16 @@ class Noisy:
         return random.Random(seeds.derive(seed, formula)).gauss(0.0, NOISE)
 
 
+def ending(
+    ask: Noisy, seed: int = 1, settings: EvolutionSettings = SETTINGS, primitives: genetics.Primitives = PRIMITIVES
+) -> tuning.Ending:
+    return tuning.Ending(settings, seed, primitives, LEVELS, VALIDATION, ask)
+
+
+def tuned(end: tuning.Ending, best: Individual, playthroughs: int) -> Individual:
+    return [best, *(step for step, _ in end.tuned(best, playthroughs))][-1]
+
+
 def member(formula: str, validation: float) -> Individual:
     values = [validation] * VALIDATION
     return Individual(formula, 1, values, 1, key=formula, validation=values)
@@ -43,11 +53,12 @@ def test_the_race_of_the_finalists_finds_who_was_only_unlucky_on_the_validation_
     truth = {f"{0.1 * k:.1f} * A": 0.5 for k in range(1, 8)} | {"0.8 * A": 0.9}
     hall = [member(formula, 0.75 if worth == 0.5 else 0.72) for formula, worth in truth.items()]
     ask = Noisy(truth.__getitem__)
-    assert tuning.finalist(hall, SETTINGS, 1, LEVELS, ask, 500).formula == "0.8 * A"
-    assert 400 < ask.spent <= 500
+    best, spent = ending(ask).finalist(hall, 500)
+    assert best.formula == "0.8 * A"
+    assert 400 < spent == ask.spent <= 500
     assert max(ask.cases) < LEVELS, "the race is run on levels to train on"
     for few in (hall[:1], 500), (hall, 10):
-        assert tuning.finalist(few[0], SETTINGS, 1, LEVELS, Noisy(truth.__getitem__), few[1]) is hall[0]
+        assert ending(Noisy(truth.__getitem__)).finalist(*few)[0] is hall[0]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -56,7 +67,7 @@ def test_tuning_moves_a_constant_to_where_it_is_best_within_its_playthroughs(see
         return 1.0 - abs(parse(formula).evaluate({"A": 1.0, "B": 0.0}) - 3.0)
 
     ask = Noisy(truth)
-    best = tuning.tune(member("0.5 * A + B", -1.5), SETTINGS, seed, PRIMITIVES, LEVELS, VALIDATION, ask, 4_000)
+    best = tuned(ending(ask, seed), member("0.5 * A + B", -1.5), 4_000)
     assert truth(best.formula) > 0.5 and best.validation != [-1.5] * VALIDATION
     assert ask.spent <= 4_000
 
@@ -66,20 +77,18 @@ def test_tuning_keeps_what_nothing_improves(seed: int) -> None:
     """The constant changes nothing: what looks better by luck has to be lucky twice."""
     start = member("0.5 * A + B", 0.5)
     ask = Noisy(lambda formula: 0.5 if formula == start.formula else 0.2)
-    assert tuning.tune(start, SETTINGS, seed, PRIMITIVES, LEVELS, VALIDATION, ask, 3_000) is start
+    assert tuned(ending(ask, seed), start, 3_000) is start
 
 
 def test_tuning_without_enough_playthroughs_plays_none() -> None:
     start, ask = member("0.5 * A + B", 0.5), Noisy(lambda _: 0.5)
-    assert tuning.tune(start, SETTINGS, 1, PRIMITIVES, LEVELS, VALIDATION, ask, 100) is start and ask.spent == 0
+    assert tuned(ending(ask), start, 100) is start and ask.spent == 0
 
 
 def test_each_step_says_how_many_playthroughs_were_spent() -> None:
     ask = Noisy(lambda formula: 1.0 - abs(parse(formula).evaluate({"A": 1.0, "B": 0.0}) - 3.0))
     start = member("0.5 * A + B", -1.5)
-    spent = [
-        (step.spent, ask.spent) for step in tuning.steps(start, SETTINGS, 1, PRIMITIVES, LEVELS, VALIDATION, ask, 3_000)
-    ]
+    spent = [(told, ask.spent) for _, told in ending(ask).tuned(start, 3_000)]
     assert len(spent) > 3 and all(told == played for told, played in spent)
 
 
@@ -87,10 +96,10 @@ def test_each_step_says_how_many_playthroughs_were_spent() -> None:
 def test_tuning_keeps_to_its_playthroughs_however_often_each_level_is_played(trials: int) -> None:
     settings = EvolutionSettings.sampling(parsimony=0.0, trials=trials)
     ask = Noisy(lambda formula: 1.0 - abs(parse(formula).evaluate({"A": 1.0, "B": 0.0}) - 3.0))
-    tuning.tune(member("0.5 * A + B", -1.5), settings, 1, PRIMITIVES, LEVELS, VALIDATION, ask, 8_000)
+    tuned(ending(ask, settings=settings), member("0.5 * A + B", -1.5), 8_000)
     assert 4_000 < ask.spent <= 8_000
     race = Noisy(lambda _: 0.5)
-    tuning.finalist([member(f"0.{k} * A", 0.5) for k in range(1, 9)], settings, 1, LEVELS, race, 1_000)
+    ending(race, settings=settings).finalist([member(f"0.{k} * A", 0.5) for k in range(1, 9)], 1_000)
     assert 600 < race.spent <= 1_000
 
 
@@ -101,13 +110,13 @@ def test_tuning_keeps_to_its_playthroughs_however_often_each_level_is_played(tri
 )
 def test_a_preset_without_added_terms_is_tuned_by_constants_alone(settings: EvolutionSettings) -> None:
     ask = Noisy(lambda formula: 1.0 - abs(parse(formula).evaluate({"A": 1.0, "B": 0.0}) - 3.0))
-    best = tuning.tune(member("0.5 * A + B", -1.5), settings, 1, PRIMITIVES, LEVELS, VALIDATION, ask, 4_000)
+    best = tuned(ending(ask, settings=settings), member("0.5 * A + B", -1.5), 4_000)
     assert best.formula.endswith("* A + B") and best.formula != "0.5 * A + B"
 
 
 def test_tuned_constants_stay_within_the_limits_of_formulas() -> None:
     ask = Noisy(lambda formula: abs(parse(formula).evaluate({"A": 1.0, "B": 0.0})) / 1e300)
-    best = tuning.tune(member("9e299 * A + B", 0.0), SETTINGS, 1, PRIMITIVES, LEVELS, VALIDATION, ask, 4_000)
+    best = tuned(ending(ask), member("9e299 * A + B", 0.0), 4_000)
     assert best.formula == "1e+300 * A + B"
 
 
@@ -120,8 +129,22 @@ def test_a_price_for_time_is_found_though_it_is_worth_little() -> None:
         return 0.5 - abs(read.evaluate({"A": 0.0, "B": 1.0}) + 0.001) * 200.0
 
     ask = Noisy(truth)
-    best = tuning.tune(member("A", 0.5), SETTINGS, 1, clocked, LEVELS, VALIDATION, ask, 8_000)
+    best = tuned(ending(ask, primitives=clocked), member("A", 0.5), 8_000)
     assert best.formula.startswith("A - 0.001 * B") and ask.spent <= 8_000
     paper = EvolutionSettings.paper(levels_a_generation=16)
-    kept = tuning.tune(member("A", 0.5), paper, 1, clocked, LEVELS, VALIDATION, Noisy(truth), 8_000)
+    kept = tuned(ending(Noisy(truth), 1, paper, clocked), member("A", 0.5), 8_000)
     assert "B" not in kept.formula, "this preset adds no terms"
+
+
+def test_what_the_race_of_the_finalists_cannot_use_is_for_the_tuning() -> None:
+    """Each draw takes a level once, so that a pool of 100 levels limits the race."""
+    ask = Noisy(lambda formula: 1.0 - abs(parse(formula).evaluate({"A": 1.0, "B": 0.0}) - 3.0))
+    hall = [member(f"0.{k} * A + B", -2.0 - 0.1 * k) for k in range(1, 9)]
+    steps = list(ending(ask).steps(hall, 12_000))
+    assert [step.what for step in steps[:3]] == ["comparing the finalists"] * 2 + ["tuning the constants"]
+    raced = LEVELS * (8 + 4 + 2 + 1)
+    assert steps[1].total == 6_000 > raced and steps[-1].total == 12_000 - raced
+    assert raced < ask.spent <= 12_000 and steps[-1].best.formula != steps[1].best.formula
+    for last in ("comparing the finalists", "tuning the constants"):
+        end = [step for step in steps if step.what == last][-1]
+        assert end.spent == end.total
