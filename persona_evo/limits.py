@@ -20,6 +20,8 @@ SEEDS = 2**63 - 1
 MOST_ITERATIONS = 2_000_000_000
 MOST_SECONDS = 7 * 86400.0
 MOST_DURATION = 365 * 86400.0
+MOST_BOUND_SECONDS = 86400.0
+"""The longest search for the best possible utility of a persona in a level."""
 MOST_JOBS = 4096
 MOST_TRIALS = 100_000
 MOST_LEVELS = 10_000

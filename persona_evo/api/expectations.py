@@ -44,7 +44,7 @@ class Expectations:
             SettingsError: a requirement or a file cannot be read, or no limits are searched for a requirement on them.
         """
         texts, calibrate, accept = options.get("require", ()), options.get("calibrate"), options.get("accept")
-        bound_seconds = limits.number(options.get("bound_seconds", 0.0), "bound_seconds", 0, 86400)
+        bound_seconds = limits.number(options.get("bound_seconds", 0.0), "bound_seconds", 0, limits.MOST_BOUND_SECONDS)
         requirements = require.parse_all(texts)
         accepted = [] if accept is None else acceptance.read(Path(accept))
         if bound_seconds == 0 and any(r.measure == "bound_ratio" for r in requirements):

@@ -138,7 +138,8 @@ class Results(batch.BatchResults):
             seconds: time for the solver per level and persona.
             how: further arguments of `playtest.bounds.bounds`.
         """
-        personas, seconds = [p.persona for p in self.players], limits.number(seconds, "seconds", 0, 86400)
+        personas = [player.persona for player in self.players]
+        seconds = limits.number(seconds, "seconds", 0, limits.MOST_BOUND_SECONDS)
         self.bounds = bounds.bounds(
             self.game, self.levels, personas, self.records, seconds=seconds, folder=self.folder, **how
         )

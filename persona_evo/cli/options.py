@@ -7,6 +7,7 @@ from pathlib import Path
 
 from persona_evo.cli.parser import assignment, filled, names, number, path, whole
 from persona_evo.errors import Place, SettingsError
+from persona_evo.limits import MOST_BOUND_SECONDS as MOST_BOUND_SECONDS
 from persona_evo.limits import MOST_ITERATIONS as MOST_ITERATIONS
 from persona_evo.limits import MOST_JOBS, MOST_SEEDS, MOST_SHARE
 from persona_evo.limits import MOST_SECONDS as MOST_SECONDS

@@ -66,7 +66,7 @@ def add(commands: Commands) -> None:
     options.add_watch(parser)
     parser.add_argument(
         "--bound-seconds",
-        type=number(0, 86400),
+        type=number(0, options.MOST_BOUND_SECONDS),
         default=BOUND_SECONDS,
         metavar="S",
         help="seconds to search for the best possible utility of each persona in each level, 0 for no search "

@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--bound-seconds",
-        type=number(0, 86400),
+        type=number(0, options.MOST_BOUND_SECONDS),
         metavar="S",
         help="seconds to search for the best plan of each persona in each level, if it is not known; the "
         "result depends on the machine unless it is proven (default: 10)",
