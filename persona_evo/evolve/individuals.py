@@ -131,7 +131,7 @@ def first_individuals(settings: EvolutionSettings, spec: FitnessSpec, lists: Seq
     found = list(given)
     for formula in own:
         policy = with_lists(TreePolicy("", formula), lists)
-        found += _with(chosen(spec.search, policy, utility, spec.budget, level, bool(game.targets)), formula, symbols)
+        found += _with(chosen(spec.search, policy, utility, spec.budget, level, game), formula, symbols)
     for defaults in (FEW_LISTS, DEFAULT_LISTS, FEW_UNGUIDED_LISTS, UNGUIDED_LISTS) if own else ():
         found += _with(defaults, own[0], symbols)
     return list(dict.fromkeys(check_first(settings, symbols, found)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -73,22 +73,24 @@ def put_in(formula: Formula, symbol: str, value: Formula) -> Formula:
 
 
 def chosen(
-    settings: SearchSettings, policy: TreePolicy, utility: Formula, budget: Budget, level: Level, guided: bool
+    settings: SearchSettings, policy: TreePolicy, utility: Formula, budget: Budget, level: Level, game: Game
 ) -> tuple[OpenList, ...]:
     """Return the lists to search with: those of the policy or the settings, or defaults that fit the level and budget.
 
     Lists of a policy are made for small budgets. With more iterations, the default lists join them, to find what the
-    policy passes over.
-
-    Args:
-        guided: whether the game has metrics that NEAR stands for.
+    policy passes over. If the policy has no score of its own, they follow the score of its list with the most turns.
     """
     if settings.lists != DEFAULT_LISTS:
         return policy.lists or settings.lists
     few = budget.iterations is not None and budget.iterations < SMALL_BUDGET * level.max_actions
+    if policy.lists and few:
+        return policy.lists
     if policy.lists:
-        return policy.lists if few else (*policy.lists, *(one for one in DEFAULT_LISTS if one not in policy.lists))
-    if policy.formula == utility and not guided:
+        own = max(policy.lists, key=lambda one: one.weight).score
+        alone = policy.formula is None and OWN not in game.symbols
+        more = [replace(one, score=put_in(one.score, OWN, own)) if alone else one for one in DEFAULT_LISTS]
+        return (*policy.lists, *(one for one in more if one not in policy.lists))
+    if policy.formula == utility and not game.targets:
         return DEFAULT_LISTS  # of which the first follows the utility alone
     if policy.formula == utility:
         return FEW_UNGUIDED_LISTS if few else UNGUIDED_LISTS
@@ -219,5 +221,5 @@ def scores_for(settings: SearchSettings, policy: TreePolicy, problem: Problem, b
     game, utility = problem.game, problem.utility
     lists: tuple[OpenList, ...] = ALONE
     if settings.lists:
-        lists = chosen(settings, policy, utility, budget, problem.level, bool(game.targets))
+        lists = chosen(settings, policy, utility, budget, problem.level, game)
     return list_scores(lists, game, utility, policy, problem.bounded)

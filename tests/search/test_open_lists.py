@@ -109,14 +109,36 @@ def test_which_lists_are_searched_with() -> None:
     rules, given = SearchSettings(), SearchSettings(lists=FEW_LISTS[:1])
     small, large = Budget(500 * of.max_actions), Budget(2_000 * of.max_actions)
     utility = TreePolicy.utility(COLLECTOR)
-    assert chosen(rules, LINE, COLLECTOR, large, of, True) == DEFAULT_LISTS
-    assert chosen(rules, LINE, COLLECTOR, small, of, True) == FEW_LISTS
-    assert chosen(rules, utility, COLLECTOR, large, of, True) == UNGUIDED_LISTS
-    assert chosen(rules, utility, COLLECTOR, Budget(None, seconds=1.0), of, True) == UNGUIDED_LISTS
-    assert chosen(rules, utility, COLLECTOR, small, of, True) == FEW_UNGUIDED_LISTS
-    assert chosen(rules, utility, COLLECTOR, small, of, False) == DEFAULT_LISTS
-    assert chosen(given, LINE, COLLECTOR, small, of, True) == given.lists
-    assert chosen(given, own, COLLECTOR, small, of, True) == own.lists
+    assert chosen(rules, LINE, COLLECTOR, large, of, GAME) == DEFAULT_LISTS
+    assert chosen(rules, LINE, COLLECTOR, small, of, GAME) == FEW_LISTS
+    assert chosen(rules, utility, COLLECTOR, large, of, GAME) == UNGUIDED_LISTS
+    assert chosen(rules, utility, COLLECTOR, Budget(None, seconds=1.0), of, GAME) == UNGUIDED_LISTS
+    assert chosen(rules, utility, COLLECTOR, small, of, GAME) == FEW_UNGUIDED_LISTS
+    assert chosen(rules, utility, COLLECTOR, small, of, get("puyo")) == DEFAULT_LISTS
+    assert chosen(given, LINE, COLLECTOR, small, of, GAME) == given.lists
+    assert chosen(given, own, COLLECTOR, small, of, GAME) == own.lists
+
+
+def test_default_lists_join_those_of_a_policy_if_there_are_many_iterations() -> None:
+    """They follow the policy's score, or without one the score of its list with the most turns."""
+    of, rules = named("train01"), SearchSettings()
+    rare, frequent = OpenList(parse("CEILING - NT"), 0.5), OpenList(parse("TO - NT"), 2.0, novel=True)
+    small, large = Budget(500 * of.max_actions), Budget(2_000 * of.max_actions)
+    lists = TreePolicy("lists", lists=(rare, frequent))
+    assert chosen(rules, lists, COLLECTOR, small, of, GAME) == (rare, frequent)
+    joined = chosen(rules, lists, COLLECTOR, large, of, GAME)
+    assert [one.text for one in joined] == [
+        "CEILING - NT (weight 0.5)",
+        "TO - NT (weight 2, novel states first)",
+        "TO - NT",
+        "TO - NT (novel states first)",
+        "CARE + 0.1 * (TO - NT) (novel states first)",
+        "UTILITY - 0.001 * D (novel states first)",
+        "CEILING + 0.0001 * (TO - NT) (weight 0.5)",
+        "CARE + 0.1 * (TO - NT) (weight 0.5)",
+    ]
+    scored = dataclasses.replace(lists, formula=LINE.formula)
+    assert chosen(rules, scored, COLLECTOR, large, of, GAME) == (rare, frequent, *DEFAULT_LISTS)
 
 
 def test_lists_that_cannot_be_worked_out_are_left_out_with_a_reason() -> None:
