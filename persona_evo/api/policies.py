@@ -226,7 +226,7 @@ def _trained_on(levels: Sequence[str]) -> str:
 def _of_run(run: Mapping[str, Any]) -> str:
     """Return the name of a run and what it did, as far as the policy's file says it."""
     did = [counted(run[key], thing) for key, thing in _DID.items() if key in run]
-    born = [f"the policy is from generation {run['born']:,}"] if "born" in run else []
+    born = [f"the policy is from generation {run['born'] + 1:,}"] if "born" in run else []
     against = [f"opponents {enumerated(run['opponents'])}"] if run.get("opponents") else []
     parts = [str(run["name"])] if run.get("name") else []
     return ", ".join([*parts, *did, *born, *against])

@@ -8,6 +8,7 @@ from math import fsum
 from typing import TYPE_CHECKING
 
 from persona_evo.cli import policy as policy_command
+from persona_evo.cli.options import PRESETS
 from persona_evo.cli.playtest_options import SKILLS
 from persona_evo.cli.say import StatusLine, duration, note, say
 from persona_evo.jobs.windows import command_line
@@ -115,7 +116,7 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
         "--policy",
         outcome.policy,
         *(("--agent", outcome.policy) if policy.agent and game.players == 1 else ()),
-        *(("--skill", policy.skill["name"]) if skilled else ("--baseline", "ucb1", *_budget(policy))),
+        *(("--skill", policy.skill["name"]) if skilled else ("--baseline", "ucb1", *_search(policy, game))),
     )
     say(f"playtest:   {command(game, *play)}")
     if "simplification" in policy.unfinished:
@@ -125,6 +126,13 @@ def finish(outcome: Outcome, game: Game, persona: str = "", levels: Sequence[str
 
     say(f"page:       {evolution.write(evolution.read(outcome.folder))}")
     return 0
+
+
+def _search(policy: Policy, game: Game) -> list[str]:
+    """Return the options that give a playtest the search and the budget that a policy was bred for."""
+    preset = str(policy.search.get("preset", ""))
+    named = ["--search", preset] if game.planned and not policy.agent and preset in PRESETS else []
+    return [*named, *_budget(policy)]
 
 
 def _budget(policy: Policy) -> list[str]:

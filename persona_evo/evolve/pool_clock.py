@@ -16,6 +16,10 @@ SURE = 4
 """The number of levels after which the time for the others is estimated."""
 FIRST = 2
 """The number of levels of a phase that say nothing about the others, since compiling is part of their time."""
+EARLY, SOON = 0.25, 30.0
+"""No estimate is made in this share of the time for the levels, at most in these seconds: levels differ, and a busy
+machine is slow at times.
+"""
 LATE = 2.0
 """The factor by which an estimate may exceed the time that is left, since levels differ."""
 
@@ -38,6 +42,7 @@ class PoolClock:
     def __init__(self, steps: int, tell: Tell | None, until: float | None) -> None:
         self.steps, self.tell, self.until = steps, tell, until
         self.began, self.before = time.monotonic(), 0
+        self.early = self.began + min(SOON, EARLY * (0.0 if until is None else until - self.began))
         self.warm = self.began
 
     def phase(self, what: str) -> Counted:
@@ -57,7 +62,7 @@ class PoolClock:
             self.before = made
         if done <= FIRST:
             self.warm = now
-        if self.until is None or done == total:
+        if self.until is None or done == total or now < min(self.early, self.until):
             return
         each = (now - self.warm) / (done - FIRST) if done >= SURE else 0.0
         if now + each * (total - done) / LATE <= self.until:

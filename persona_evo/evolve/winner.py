@@ -301,6 +301,7 @@ def policy_text(
     game = registry.get(str(config["game"]))
     text = winner.individual.formula
     names, league = fitness.spec.cases if winner.names is None else winner.names, fitness.spec.league
+    measured = {"training": winner.training, "validation": winner.validation}
     template = {} if league is None else plain(league.agent)
     if template:
         template["utility"] = template["utility"] or fitness.spec.utility
@@ -336,7 +337,7 @@ def policy_text(
             "finalists": winner.finalists,
             "born": winner.individual.born,
             "fitness_in_run": winner.individual.fitness,
-            **({} if winner.validation is None else {"training": winner.training, "validation": winner.validation}),
+            **{name: value for name, value in measured.items() if value is not None},
             "priority": {name: score.priority for name, score in zip(names, winner.scores, strict=True)},
         },
         versions=dict(config["versions"]),

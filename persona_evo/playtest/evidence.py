@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from persona_evo.agents.skill import errs
 from persona_evo.formula import Formula, parse
+from persona_evo.formula.intervals import FALLING, RISING, span
 from persona_evo.games.core import Game, Metric
 from persona_evo.games.findings import Finding, Spot
 from persona_evo.playtest.compare import spoken
@@ -22,6 +23,7 @@ WEAK_POLICY = "ucb1"
 """Tree policy of the baselines. Its failures say nothing about a level."""
 
 _FLAG = re.compile(r"1 (when|if|where|at|once)\b")
+_LEFT = re.compile(r"\b(left|remaining)\b")
 _GOAL_NAME = re.compile(r"\b(won|wins?|goals?|exit|progress)\b")
 
 
@@ -100,11 +102,21 @@ class Evidence:
         return next((m for m in self.infos if m.symbol == symbol), None) or Metric(symbol, symbol, "", better="higher")
 
     def cares_for(self, player: str, thing: Thing) -> bool:
-        """Return whether a player's utility reads a metric named after objects of this kind (treasures opened)."""
+        """Return whether a player wants objects of this kind: its utility reads a metric named after them.
+
+        Its utility must not fall with it ("treasures opened"), or must not rise with what is left ("coins left").
+        """
         utility = self.utilities.get(player)
         symbols = utility.symbols if utility is not None else {self.priorities.get(player, "")}
-        words = {self.metric(symbol).name.partition(" ")[0] for symbol in symbols}
-        return f"{thing.kind.partition(':')[0]}s" in words
+        about = [m for m in map(self.metric, symbols) if m.name.partition(" ")[0] == f"{thing.kind.partition(':')[0]}s"]
+        return any(
+            utility is None or self._way(utility, m) != (RISING if _LEFT.search(m.name) else FALLING) for m in about
+        )
+
+    def _way(self, utility: Formula, metric: Metric) -> int:
+        """Return how a utility changes with a metric that it reads."""
+        read = map(self.metric, utility.symbols)
+        return span(utility, {m.symbol: (m.low, m.high) for m in read}, metric.symbol).way
 
     def explained(self, *kinds: str) -> set[Spot]:
         """Return the places of static findings of these kinds."""

@@ -202,6 +202,25 @@ def test_an_object_that_nobody_touches_is_told_where_somebody_cares_for_it() -> 
     assert judged([ended("won", player="looter", after=after)]) == [], "after the plan counts, too"
 
 
+@pytest.mark.parametrize(
+    ("utility", "metric", "wanted"),
+    [
+        ("WN - 0.05 * XX", "treasures lost", False),
+        ("WN + 0.05 * XX", "treasures lost", True),
+        ("WN - 0.05 * XX", "treasures left", True),
+        ("WN + 0.05 * XX", "treasures left", False),
+        ("WN - 0.05 * XX", "coins lost", False),
+        ("WN + 0.05 * XX * XX - XX", "treasures lost", True),
+    ],
+)
+def test_a_player_cares_for_what_it_wants_and_not_for_what_it_avoids(utility: str, metric: str, wanted: bool) -> None:
+    infos = (*INFOS, Metric("XX", metric, "", high=9.0, better="lower"))
+    found = find(
+        [played(player="one")], infos, things={"one": [Thing("treasure", 2, 2)]}, utilities={"one": parse(utility)}
+    )
+    assert [f.players for f in found if f.kind == "untouched_object"] == [("one",)] * wanted
+
+
 def test_hardly_any_of_what_a_player_cares_for_is_out_of_reach() -> None:
     (found,) = judged([looted()])
     assert found.kind == "out_of_reach" and "any of the 2 treasures" in found.text and len(found.places) == 2
