@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import given
@@ -20,7 +20,7 @@ from persona_evo.errors import RunError, SettingsError
 from persona_evo.evolve import genome, pools, racing, sampled, selection, tuning
 from persona_evo.evolve.comparison import START, over_levels
 from persona_evo.evolve.driving import DEADLINE, FINISHED, INTERRUPTED
-from persona_evo.evolve.fitness import Fitness
+from persona_evo.evolve.fitness import Fitness, OutOfTime
 from persona_evo.evolve.fitness_spec import LEAST_BEST, FitnessSpec
 from persona_evo.evolve.genetics import Primitives, random_tree
 from persona_evo.evolve.islands import generations
@@ -524,6 +524,18 @@ def test_a_deadline_leaves_time_for_the_end(made: dict[str, LevelPool], tmp_path
         "measuring the policy",
         "comparing with others",
     ]
+
+
+def test_without_time_for_the_training_fitness_there_is_a_policy_without_it(
+    made: dict[str, LevelPool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(*_: Any) -> NoReturn:
+        raise OutOfTime
+
+    monkeypatch.setattr(sampled, "draw", late)
+    outcome = run(made, tmp_path, changes={"generations": 1, "tuning": 0.0})
+    assert outcome.policy is not None and "training" not in policies.read(outcome.policy).run
+    assert page.text(page.read(outcome.folder), 200)
 
 
 def test_a_tuning_with_a_deadline_and_fewer_levels_than_it_could_play_ends_with_a_policy(
