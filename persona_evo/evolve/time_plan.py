@@ -149,7 +149,7 @@ def plan(task: EvolutionTask, workers: Workers, deadline: float, fixed: Collecti
             found=f"{duration(max(0.0, left))} left of {duration(given)}, after a playthrough was timed",
             expected=f"at least about {duration(starting + runs * (needed / (1.0 - END_SHARE) + DESCRIBE_SECONDS))}, "
             f"as a generation takes {_seconds(needed)}",
-            hint=f"{minutes} min are enough for {counted(wanted, 'generation')}; fewer levels need less",
+            hint=f"{minutes} min is enough for {counted(wanted, 'generation')}; fewer levels need less",
         )
     sizes = {
         POPULATION: (task.settings.population, settings.population),

@@ -252,7 +252,7 @@ class _Seen:
         numbers = [
             (self.unfit, "broke a constraint"),
             (self.unsound, "had a problem"),
-            (self.failed, "were not levels"),
+            (self.failed, "did not make a level"),
             (self.sound, "were sound but not wanted"),
         ]
         counts = enumerated([f"{count:,} {words}" for count, words in numbers if count])

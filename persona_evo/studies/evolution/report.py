@@ -34,6 +34,15 @@ from persona_evo.studies.evolution.stages import ENOUGH, TRANSFERRED, budgeted
 from persona_evo.words import counted, percent
 
 SETS = {HELD_OUT: "held-out levels", PAPER: "the paper's maps", OTHERS: "levels of other designers"}
+WORDS = {
+    "line": "a formula that was written by hand, in one line; its constants are tuned on the training levels",
+    "best line": "the line of a persona that is best on the training levels",
+    "best seed": "the best on the training levels of the formulas that an evolution with seeds starts from",
+    "shipped policy": "the policy that shipped when the study began; the planner adds its default lists",
+    "no policy": "the planner with its default lists and the utility alone",
+    "run": "one search for a policy, by a method and with a seed of its own",
+    "cell": "all runs of a method for a persona in a setting",
+}
 VERDICTS = {True: "met", False: "missed", None: "not measured"}
 
 
@@ -49,6 +58,7 @@ def write(folder: Path, settings: StudySettings, progress: Callable[[str], None]
     images = figures.save(drawn, folder / "figures", "png", progress) if drawn else []
     parts = [
         Section("goals", "The goals", [*goal_parts(c), progress_table(c)], "Goals"),
+        Section("words", "What the words mean", [Facts(WORDS)], "Words"),
         Section("nothing", "Where evolution gains nothing", [Lines(findings.nothing_gained(c))], "No gain"),
         *(Section(name, f"Setting {name}", tables_of(c, name)) for name in settings.chosen),
         Section("wins", "Wins of the planner, level by level", [wins(c)], "Wins"),
@@ -130,11 +140,8 @@ def progress_table(c: Choices) -> Table:
 def _in_words(c: Choices, setting: str) -> str:
     how, s = SETTINGS[setting], c.settings
     where = f"{s.iterations[setting]:,} iterations"
-    what = (
-        f"Search preset {how.search}, {where} a playthrough"
-        if how.search
-        else (f"Play from move to move, {where} a move, as far ahead as a game goes, without mistakes")
-    )
+    moves = f"Play from move to move, {where} a move, as far ahead as a game goes, without errors (--skill full-sight)"
+    what = f"Search preset {how.search}, {where} a playthrough" if how.search else moves
     return f"{what}; {s.playthroughs[setting]:,} playthroughs a run."
 
 
@@ -306,8 +313,10 @@ def chosen(c: Choices) -> Table:
 def facts(c: Choices) -> dict[str, str]:
     """Return seeds, sizes and versions."""
     s = c.settings
+    folders = [f"--{option} FOLDER" for name, option in _OPTIONS.items() if name in c.levels.named]
+    options = [*["--quick"] * s.quick, f"--seed {s.seed}", *folders]
     return {
-        "command": " ".join(["persona-evo reproduce evolution", *["--quick"] * s.quick, f"--seed {s.seed}"]),
+        "command": " ".join(["persona-evo reproduce evolution", *options]),
         "runs": f"{s.runs} of each method, persona and setting",
         "levels": f"{s.training} to train on, {s.validation} to choose by, {s.held_out} held out",
         "playthroughs": f"{counted(s.trials, 'playthrough')} of each level where a policy is measured",
