@@ -343,6 +343,6 @@ def spoken(against: str) -> str:
 
 
 def signed(gain: Interval) -> str:
-    """Format a difference with its interval: +.012 (+.003 to +.020). A rounded zero keeps its sign: -.000."""
-    value, low, high = (f"{v:+.3f}".replace("0.", ".", 1) for v in (gain.value, gain.low, gain.high))
+    """Format a difference with its interval: +.012 (+.003 to +.020). A small one keeps its sign: -.000."""
+    value, low, high = (f"{round(v, 5) + 0.0:+.3f}".replace("0.", ".", 1) for v in (gain.value, gain.low, gain.high))
     return f"{value} ({low} to {high})"
