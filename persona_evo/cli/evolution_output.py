@@ -169,4 +169,4 @@ def _tell_policy(policy: Policy, outcome: Outcome) -> None:
         if outcome.status != "finished":
             made = f"{outcome.generations} of {policy.evolution['generations']} generations, as the time was up"
         say(f"seed {policy.seed}, {made}")
-    say(f"policy      {outcome.policy}")
+    say(f"policy:     {outcome.policy}")

@@ -1,4 +1,4 @@
-"""Repeat a published experiment, and write its tables with the new numbers beside the published ones.
+"""Repeat a published experiment or a study of this project, and write its tables beside the published numbers.
 
 Everything is in one folder. After a stop, the same command continues with what is missing.
 """
@@ -6,6 +6,7 @@ Everything is in one folder. After a stop, the same command continues with what 
 from __future__ import annotations
 
 import argparse
+import textwrap
 from typing import NoReturn
 
 from persona_evo.api import studies
@@ -28,7 +29,7 @@ def add(commands: Commands) -> None:
             # With a prefix that nobody types, options are parsed like other arguments.
             _refuse(found.add_parser(name, help="cannot be loaded", prefix_chars="\0", add_help=False), e)
             continue
-        command = found.add_parser(name, help=study.help, description=study.description)
+        command = found.add_parser(name, help=study.help, description=textwrap.fill(study.description, 80))
         study.add_arguments(command)
         command.set_defaults(run=study.run)
 
