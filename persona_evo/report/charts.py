@@ -176,9 +176,11 @@ class Plot(Chart):
         up.pixels = (top + height - bottom, top + 6)
         left = 22 + max((len(t.text) for t in up.ticks), default=1) * LETTER + (16 if up.label else 0)
         across.pixels = (left, width - 12)
+        if across.ticks and not turned:  # the last text is centred on its tick, and must not leave the chart
+            last = across.ticks[-1]
+            across.pixels = (left, width - 12 - max(0.0, last.at + len(last.text) * LETTER / 2 - width))
         drawn = [_drawn(s, k, across, up) for k, s in enumerate(self.series)]
-        named = [(s.name, d["class"], d["dashed"]) for s, d in zip(self.series, drawn, strict=True) if s.name]
-        legend, more = _legend(named, width, top + height + 4)
+        legend, more = _legend([d for d in drawn if d["name"]], width, top + height + 4)
         lines = [{"name": name, "at": up(value)} for name, value in self.marked]
         return _svg(
             "plot",
@@ -310,17 +312,17 @@ def _joined(points: Iterable[Point]) -> str:
     return " ".join(f"{x:g},{y:g}" for x, y in points)
 
 
-def _legend(names: Sequence[tuple[str, str, bool]], width: int, top: float) -> tuple[list[dict[str, Any]], int]:
-    """Lay names out in lines of the chart's width; return their positions and the height that they take."""
-    if len(names) < 2:
+def _legend(series: Sequence[dict[str, Any]], width: int, top: float) -> tuple[list[dict[str, Any]], int]:
+    """Lay the names of drawn series out in lines of the chart's width; return them and the height they take."""
+    if len(series) < 2:
         return [], 0
     found: list[dict[str, Any]] = []
     x, y = 8.0, top + 10
-    for name, style, dashed in names:
-        wide = 30 + len(name) * LETTER
+    for one in series:
+        wide = 30 + len(one["name"]) * LETTER
         if found and x + wide > width:
             x, y = 8.0, y + 20
-        found.append({"name": name, "class": style, "dashed": dashed, "x": round(x, 1), "y": y})
+        found.append({**one, "x": round(x, 1), "y": y})
         x += wide + 12
     return found, int(y - top + 14)
 
