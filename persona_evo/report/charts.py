@@ -178,7 +178,7 @@ class Plot(Chart):
         across.pixels = (left, width - 12)
         if across.ticks and not turned:  # the last text is centred on its tick, and must not leave the chart
             last = across.ticks[-1]
-            across.pixels = (left, width - 12 - max(0.0, last.at + len(last.text) * LETTER / 2 - width))
+            across.pixels = (left, width - 12 - max(0.0, last.at + len(last.text) * LETTER / 2 + 6 - width))
         drawn = [_drawn(s, k, across, up) for k, s in enumerate(self.series)]
         legend, more = _legend([d for d in drawn if d["name"]], width, top + height + 4)
         lines = [{"name": name, "at": up(value)} for name, value in self.marked]
