@@ -19,6 +19,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from persona_evo.cli.parser import Commands, Parser
 
 COMMANDS = {
@@ -35,7 +37,7 @@ COMMANDS = {
     "match": "let agents of a two-player game play each other",
     "solve": "find the best plan for a persona in a level",
     "experiment": "compare designs and players by the best scores they allow",
-    "reproduce": "repeat a published experiment",
+    "reproduce": "repeat a published experiment, or a study of this project",
     "formula": "simplify formulas, and export them",
     "connect": "describe, search and replay games that run outside this program",
     "game": "write a template for a game, and check games",
@@ -45,6 +47,8 @@ COMMANDS = {
 
 _ENDING = 3.0
 """Seconds after a Ctrl-C in which further ones count as the same."""
+_SOON = 0.05
+"""Seconds after which a Ctrl-C is raised again if it came while a destructor ran."""
 
 ABOUT = """\
 Automated playtesting with personas: describe what a kind of player wants, evolve a tree policy for it, and playtest
@@ -134,7 +138,12 @@ def _interrupts(stops: _Stops) -> Iterator[None]:
     import threading
     import time
 
-    def stop(number: int, frame: Any) -> None:
+    def stop(number: int, frame: FrameType | None) -> None:
+        if _in_destructor(frame):  # Python ignores exceptions there
+            again = threading.Timer(_SOON, signal.raise_signal, (number,))
+            again.daemon = True
+            again.start()
+            return
         now = time.monotonic()
         if not stops or now - stops[-1] > _ENDING:
             stops.append(now)
@@ -153,6 +162,13 @@ def _interrupts(stops: _Stops) -> Iterator[None]:
         for number in ours:
             if signal.getsignal(number) is stop:
                 signal.signal(number, usual[number])
+
+
+def _in_destructor(frame: FrameType | None) -> bool:
+    """Return whether a destructor is being called."""
+    while frame is not None and frame.f_code.co_name != "__del__":
+        frame = frame.f_back
+    return frame is not None
 
 
 def entry() -> int:

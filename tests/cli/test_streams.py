@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,30 @@ def test_an_interrupt_that_became_another_error_is_still_one(
     stopped = run(capsys, "doctor")
     assert stopped.code == code and stopped.err == "persona-evo: stopped\n"
     assert signal.getsignal(number) is usual
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_while_a_destructor_runs_is_not_lost(
+    number: signal.Signals, code: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python ignores exceptions in destructors, such as those of compiled code."""
+    if signal.getsignal(number) not in (signal.default_int_handler, signal.SIG_DFL):
+        pytest.skip("somebody else takes the signal")
+
+    class Module:
+        def __del__(self) -> None:
+            self.close()
+
+        def close(self) -> None:
+            signal.raise_signal(number)
+
+    def closing(*_: object) -> None:
+        Module()
+        time.sleep(30)
+
+    monkeypatch.setattr(program, "parser", closing)
+    stopped = run(capsys, "doctor")
+    assert stopped.code == code and stopped.err == "persona-evo: stopped\n"
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from persona_evo.studies.evolution.settings import (
     spec_of,
     study_game,
 )
+from persona_evo.studies.evolution.training import LINE as LINE_METHOD
 from persona_evo.studies.evolution.training import LINES, RUNS, tune_lines
 from persona_evo.studies.keeping import row_journal
 
@@ -197,6 +198,8 @@ def _run(row: dict[str, Any], path: Path, number: int) -> MethodRun:
             cell, int(row["run"]), str(row["policy"]), int(row["playthroughs"]), float(row["seconds"]), curve
         )
         found.validation  # noqa: B018 (a run has a curve)
+        if cell.setting not in SETTINGS or cell.method not in {*METHODS, LINE_METHOD} or type(cell.persona) is not str:
+            raise ValueError(cell)
     except (KeyError, TypeError, ValueError, IndexError) as e:
         raise RunError(
             "this run cannot be read",
