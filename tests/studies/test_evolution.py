@@ -127,11 +127,19 @@ def test_whole_then_torn_and_resumed(whole: Whole, capsys: pytest.CaptureFixture
 
     other = run(capsys, "reproduce", "evolution", "--out", out, *TINY, "--runs", "2")
     assert other.code == 2 and "the folder holds another reproduction" in other.err and "runs 1" in other.err
-    for name, value in (("setting", "zzz"), ("setting", []), ("method", "zzz"), ("method", 1), ("persona", [])):
+    for name, value in (
+        ("setting", "zzz"),
+        ("setting", []),
+        ("method", "zzz"),
+        ("method", 1),
+        ("persona", []),
+        ("run", []),
+    ):
         (first, *_) = rows(whole.out / "runs.jsonl")
         (out / "runs.jsonl").write_text(json.dumps({**first, "seconds": 1.0, name: value}) + "\n", encoding="utf-8")
-        wrong = run(capsys, "reproduce", "evolution", "--resume", out, "--stage", "report")
-        assert wrong.code == 2 and "runs.jsonl:1: this run cannot be read" in wrong.err
+        for stage in ("train", "report"):
+            wrong = run(capsys, "reproduce", "evolution", "--resume", out, "--stage", stage)
+            assert wrong.code == 2 and "runs.jsonl:1: this run cannot be read" in wrong.err
     (out / "runs.jsonl").write_text("[]\n", encoding="utf-8")
     damaged = run(capsys, "reproduce", "evolution", "--resume", out, "--stage", "train")
     assert damaged.code == 2 and "a line cannot be read" in damaged.err and "runs.jsonl:1" in damaged.err

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from persona_evo.errors import Place, RunError
 from persona_evo.evolve.individuals import first_individuals, settled
 from persona_evo.evolve.searchers import UCB1 as UCB1_TEXT
 from persona_evo.jobs.runner import Runner
@@ -25,8 +24,7 @@ from persona_evo.studies.evolution.settings import (
     spec_of,
     study_game,
 )
-from persona_evo.studies.evolution.training import LINE as LINE_METHOD
-from persona_evo.studies.evolution.training import LINES, RUNS, tune_lines
+from persona_evo.studies.evolution.training import LINES, RUNS, cell_of, tune_lines, unreadable
 from persona_evo.studies.keeping import row_journal
 
 LINE, SEED, SHIPPED, PLAIN, UTILITY = "best line", "best seed", "shipped policy", "UCB1", "no policy"
@@ -193,18 +191,15 @@ def choose(folder: Path, settings: StudySettings, levels: Levels, runner: Runner
 def _run(row: dict[str, Any], path: Path, number: int) -> MethodRun:
     try:
         curve = tuple((int(p), float(t), float(v), str(policy)) for p, t, v, policy in row["curve"])
-        cell = MethodCell(row["setting"], row["method"], row["persona"])
         found = MethodRun(
-            cell, int(row["run"]), str(row["policy"]), int(row["playthroughs"]), float(row["seconds"]), curve
+            cell_of(row, path, number),
+            row["run"],
+            str(row["policy"]),
+            int(row["playthroughs"]),
+            float(row["seconds"]),
+            curve,
         )
         found.validation  # noqa: B018 (a run has a curve)
-        if cell.setting not in SETTINGS or cell.method not in {*METHODS, LINE_METHOD} or type(cell.persona) is not str:
-            raise ValueError(cell)
     except (KeyError, TypeError, ValueError, IndexError) as e:
-        raise RunError(
-            "this run cannot be read",
-            place=Place(str(path), number),
-            expected="a line written by this program",
-            hint="delete the line; the run is made again",
-        ) from e
+        raise unreadable(path, number) from e
     return found

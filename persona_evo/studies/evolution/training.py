@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from persona_evo.errors import Place, SettingsError
+from persona_evo.errors import Place, RunError, SettingsError
 from persona_evo.evolve import genome, searchers, training
 from persona_evo.evolve.settings import EvolutionSettings
 from persona_evo.evolve.training import Point, Trained, Training
@@ -21,7 +21,9 @@ from persona_evo.studies.evolution.levels import TRAINING, VALIDATION, Levels
 from persona_evo.studies.evolution.settings import (
     EVOLUTION,
     LONG,
+    METHODS,
     SEEDED,
+    SETTINGS,
     MethodCell,
     StudySettings,
     lines,
@@ -80,6 +82,29 @@ def run(task: TrainingTask) -> dict[str, Any]:
             [p.playthroughs, round(p.training, 6), round(p.validation, 6), p.policy] for p in _turns(found.curve)
         ],
     }
+
+
+def cell_of(row: Mapping[str, Any], path: Path, number: int) -> MethodCell:
+    """Return the cell of a line.
+
+    Raises:
+        RunError: the line has no known cell, or has no number and line that can be those of a run.
+    """
+    cell = MethodCell(row.get("setting", ""), row.get("method", ""), row.get("persona", ""))
+    whole = all(type(value) is str for value in (*cell, row.get("line", ""))) and type(row.get("run")) is int
+    if whole and cell.setting in SETTINGS and cell.method in {*METHODS, LINE}:
+        return cell
+    raise unreadable(path, number)
+
+
+def unreadable(path: Path, number: int) -> RunError:
+    """Return the error that a line is not that of a run."""
+    return RunError(
+        "this run cannot be read",
+        place=Place(str(path), number),
+        expected="a line written by this program",
+        hint="delete the line; the run is made again",
+    )
 
 
 def add_long(folder: Path, settings: StudySettings, where: Path) -> None:
@@ -176,7 +201,9 @@ def _do(
     runner: Runner,
 ) -> bool:
     journal = row_journal(path)
-    known = {(row["setting"], row["method"], row["persona"], row["run"], row.get("line", "")) for row in journal.read()}
+    known = {
+        (*cell_of(row, path, place), row.get("run"), row.get("line", "")) for place, row in enumerate(journal.read(), 1)
+    }
     made: dict[tuple[str, str], Training] = {}
     jobs = []
     for cell, number, line in wanted:
