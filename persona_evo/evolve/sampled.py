@@ -180,7 +180,7 @@ def _tuned(
             tell(Phase(name, done, total, left))
 
     primitives = Primitives.of(settings, symbols_of(settings, training.spec), registry.get(training.spec.game))
-    ending = tuning.Ending(settings, seed, primitives, cases.train, cases.validation, fitness)
+    ending = tuning.EvolutionEnd(settings, seed, primitives, cases.train, cases.validation, fitness)
     try:
         for step in ending.steps(hall, playthroughs):
             best = step.best

@@ -15,7 +15,7 @@ from persona_evo.evolve.islands import generations
 from persona_evo.evolve.pools import LevelPool
 from persona_evo.evolve.records import Individual, Request
 from persona_evo.evolve.settings import EvolutionSettings
-from persona_evo.evolve.tuning import Ending
+from persona_evo.evolve.tuning import EvolutionEnd
 from persona_evo.games import registry
 from persona_evo.jobs.workers import Workers
 from persona_evo.personas.lists import OpenList
@@ -140,7 +140,7 @@ def train(training: Training, settings: EvolutionSettings, seed: int, playthroug
     if best is None:
         raise _too_few(playthroughs)
     ask.playthroughs = playthroughs
-    ending = Ending(settings, seed, genetics.Primitives.of(settings, symbols, game), levels, validation, ask)
+    ending = EvolutionEnd(settings, seed, genetics.Primitives.of(settings, symbols, game), levels, validation, ask)
     for step in ending.steps(hall, playthroughs - ask.spent):
         best = step.best
     curve.append(Point(ask.spent, curve[-1].training, best.fitness, best.formula))

@@ -66,7 +66,7 @@ class EndingStep(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Ending:
+class EvolutionEnd:
     """What the end of an evolution works with.
 
     Attributes:

@@ -101,7 +101,7 @@ def test_an_evolution_on_drawn_levels_with_its_end(individual: str, digest: str)
     settings = EvolutionSettings.sampling(**DRAWN, individual=individual, budgets=(1.0, 0.5))
     ledger, hall = evolved(settings, VALIDATION)
     primitives = genetics.Primitives.of(settings, METRICS)
-    ending = tuning.Ending(settings, SEED, primitives, LEVELS, VALIDATION, ledger)
+    ending = tuning.EvolutionEnd(settings, SEED, primitives, LEVELS, VALIDATION, ledger)
     winner, _ = ending.finalist(hall, 1_000)
     best = [winner, *(step for step, _ in ending.tuned(winner, 2_000))][-1]
     ledger.note(best.formula, best.validation)

@@ -543,14 +543,14 @@ def test_a_tuning_with_a_deadline_and_fewer_levels_than_it_could_play_ends_with_
 ) -> None:
     """Terms that it adds follow what the game says of its metrics."""
     drawn: list[Primitives] = []
-    real = tuning.Ending.steps
+    real = tuning.EvolutionEnd.steps
 
-    def noted(ending: tuning.Ending, *rest: Any) -> Any:
+    def noted(ending: tuning.EvolutionEnd, *rest: Any) -> Any:
         drawn.append(ending.primitives)
         return real(ending, *rest)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tuning.Ending, "steps", noted)
+        patch.setattr(tuning.EvolutionEnd, "steps", noted)
         outcome = run(made, tmp_path, deadline=time.monotonic() + 100, changes={"generations": 10, "tuning": 1.0})
     assert outcome.policy is not None and policies.read(outcome.policy).unfinished == ()
     assert [one.better["TO"] for one in drawn] == ["higher"]

@@ -82,7 +82,7 @@ def test_a_series_of_runs_shares_the_time(slow: None) -> None:
 def test_a_time_without_room_for_a_generation_is_refused(slow: None) -> None:
     with pytest.raises(SettingsError, match="too short for a single generation") as refused:
         planned(5)
-    assert refused.value.hint is not None and refused.value.hint.startswith("2 min are enough for 10 generations")
+    assert refused.value.hint is not None and refused.value.hint.startswith("2 min is enough for 10 generations")
     assert refused.value.expected is not None and "as a generation takes 4 s" in refused.value.expected
 
 

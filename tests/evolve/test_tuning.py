@@ -36,11 +36,11 @@ class Noisy:
 
 def ending(
     ask: Noisy, seed: int = 1, settings: EvolutionSettings = SETTINGS, primitives: genetics.Primitives = PRIMITIVES
-) -> tuning.Ending:
-    return tuning.Ending(settings, seed, primitives, LEVELS, VALIDATION, ask)
+) -> tuning.EvolutionEnd:
+    return tuning.EvolutionEnd(settings, seed, primitives, LEVELS, VALIDATION, ask)
 
 
-def tuned(end: tuning.Ending, best: Individual, playthroughs: int) -> Individual:
+def tuned(end: tuning.EvolutionEnd, best: Individual, playthroughs: int) -> Individual:
     return [best, *(step for step, _ in end.tuned(best, playthroughs))][-1]
 
 
